@@ -79,7 +79,7 @@ LowRiskOverCommitment::PodDemand LowRiskOverCommitment::DemandOf(const api::Pod&
 
 Status LowRiskOverCommitment::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,
                                        const NodeSet&) {
-  PodDemand demand = DemandOf(*pod.pod);
+  const PodDemand demand = DemandOf(*pod.pod);
   if (demand.limits.zero()) return Status::Skip();
   state.Write(demand);
   return Status::Success();

@@ -18,6 +18,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"berth.dev/tests/internal/daemon/workload"
 )
@@ -144,6 +146,10 @@ func TestPodsGoByWhatNodesAreMeasuredToUse(t *testing.T) {
 			pod.Spec.NodeName = node
 			pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("3")}
 		}))
+		// Long enough ago that what it uses has been measured.
+		started := fmt.Sprintf(`{"status": {"startTime": %q}}`, time.Now().Add(-time.Hour).UTC().Format(time.RFC3339))
+		_, err := e.admin.CoreV1().Pods(e.namespace).Patch(e.ctx, "there-"+node, types.MergePatchType, []byte(started), metav1.PatchOptions{}, "status")
+		e.must(err)
 	}
 
 	// Without the right to read the metrics server it schedules all the same, and says what it lacks.

@@ -128,13 +128,17 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
       informers::InformerOptions{json, kept_text});
   daemon->metrics_.Set(daemon->metrics_.Intern(metrics::Metric::kConfigLastReloadSuccessful), 1);
   ReadBeforeExposition(daemon->metrics_, daemon->client_->executor(), *daemon->informers_);
-  daemon->loop_watch_ = std::make_shared<LoopWatch>(
-      daemon->client_->executor(), daemon->clock_,
-      LoopWatch::Loop{[loop = daemon->scheduler_.get()] { return loop->last_turn(); },
-                      [loop = daemon->scheduler_.get()] { return loop->BusyPlugin(); },
-                      [loop = daemon->scheduler_.get()] { return loop->unfinished().trying(); }});
+  daemon->MakeLoopWatch();
   if (election.leader_elect) daemon->MakeElector(election, std::move(component), seeds.Next());
   return daemon;
+}
+
+void Daemon::MakeLoopWatch() {
+  loop_watch_ = std::make_shared<LoopWatch>(
+      client_->executor(), clock_,
+      LoopWatch::Loop{[loop = scheduler_.get()] { return loop->last_turn(); },
+                      [loop = scheduler_.get()] { return loop->BusyPlugin(); },
+                      [loop = scheduler_.get()] { return loop->unfinished().trying(); }});
 }
 
 void Daemon::WatchNodeMetrics(std::vector<NodeMetricsSource> sources) {

@@ -105,6 +105,7 @@ class Daemon {
   explicit Daemon(metrics::RegistryOptions metrics);
   // Lets the scheduler decide beside another one.
   void EnterShadow(scheduler::SchedulerOptions& options);
+  void MakeLoopWatch();
   // From now on these are read. Before Start() on the owner's thread, then on the scheduler's.
   void WatchNodeMetrics(std::vector<NodeMetricsSource> sources);
   void MakeElector(const config::LeaderElection& election, std::string component, uint64_t seed);
