@@ -39,7 +39,7 @@ type berth struct {
 
 var (
 	joinedLiterals = regexp.MustCompile(`"\s*\n\s*"`)
-	ownKind        = regexp.MustCompile(`BERTH_API_KIND\(\w+, "(?:([\w.]+)/)?(\w+)", "(\w+)"\)`)
+	ownKind        = regexp.MustCompile(`BERTH_API_KIND\(\w+, "(?:([\w.-]+)/)?(\w+)", "(\w+)"\)`)
 	ownType        = regexp.MustCompile(`(?s)struct FieldsOf<([\w:]+)> \{(.*?)\n\};`)
 	ownField       = regexp.MustCompile(`Field<\s*\d+,\s*&[\w:]+>\(\s*"(\w+)"`)
 	ownGate        = regexp.MustCompile(`\{"(\w+)",\s*k(\w+),\s*(true|false),\s*(true|false)(?:,\s*"([^"]*)")?\}`)
@@ -48,6 +48,9 @@ var (
 	pageMetric     = regexp.MustCompile("`(\\w+_\\w*\\*?)`")
 	quoted         = regexp.MustCompile(`"((?:[^"\\\n]|\\.)*)"`)
 )
+
+// customGroups are those of custom resources: other projects define them.
+var customGroups = []string{"scheduling.x-k8s.io", "topology.node.k8s.io"}
 
 // earlierGate is what a gate was up to a minor version.
 type earlierGate struct {
@@ -75,6 +78,9 @@ func readBerth(tree string) (*berth, error) {
 		return nil, err
 	}
 	for _, m := range ownKind.FindAllStringSubmatch(kinds, -1) {
+		if slices.Contains(customGroups, m[1]) {
+			continue
+		}
 		group, _, _ := strings.Cut(m[1], ".")
 		if group == "" {
 			group = "core"
