@@ -106,12 +106,6 @@ func (s *show) createCrowd(ctx context.Context) error {
 			return fmt.Errorf("create %s: %w", g.Name, err)
 		}
 	}
-	// They come after the crowd, which takes the last free port of them.
-	for _, m := range story.Misfits() {
-		if err := s.createPod(ctx, m.Pod); err != nil {
-			return err
-		}
-	}
 	if err := s.createPod(ctx, story.Gated()); err != nil {
 		return err
 	}
@@ -119,7 +113,23 @@ func (s *show) createCrowd(ctx context.Context) error {
 	if err := s.tracker.AwaitBound(ctx, s.CrowdSize()/3); err != nil {
 		return err
 	}
-	return s.createGroup(ctx, s.Groups[last])
+	if err := s.createGroup(ctx, s.Groups[last]); err != nil {
+		return err
+	}
+	// They come after the pods that take the last free ports, in whatever order a scheduler that starts late finds them.
+	for _, g := range s.Groups[:last] {
+		for i := 0; g.Name == "ingress" && i < g.Replicas; i++ {
+			if _, err := s.tracker.AwaitPod(ctx, convert[corev1.Pod](g.Pod(i)).Name, "bound", workload.IsBound); err != nil {
+				return err
+			}
+		}
+	}
+	for _, m := range story.Misfits() {
+		if err := s.createPod(ctx, m.Pod); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *show) createGroup(ctx context.Context, g story.Group) (err error) {
