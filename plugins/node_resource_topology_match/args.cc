@@ -111,15 +111,14 @@ Result<NumaArgs> ParseNodeResourceTopologyMatchArgs(const ConfigValue& value) {
 ConfigValue NodeResourceTopologyMatchArgsWithDefaults(const ConfigValue& args,
                                                       const ArgsFeatures&) {
   const ConfigValue* strategy = args.Find(kScoringStrategy);
-  ConfigValue with_resources = strategy == nullptr || strategy->is_null()
+  ConfigValue with_resources = strategy == nullptr
                                    ? ConfigValue(ConfigValue::Map{{"type", Text("LeastAllocated")}})
                                    : *strategy;
   with_resources = WithField(with_resources, "resources",
                              WithDefaultResources(with_resources.Find("resources")));
   ConfigValue out = WithField(args, kScoringStrategy, std::move(with_resources));
   const ConfigValue* stated = args.Find(kNumaCache);
-  ConfigValue cache =
-      stated == nullptr || stated->is_null() ? ConfigValue(ConfigValue::Map()) : *stated;
+  ConfigValue cache = stated == nullptr ? ConfigValue(ConfigValue::Map()) : *stated;
   cache = WithDefault(cache, kForeignPodsDetect, Text("All"));
   cache = WithDefault(cache, kResyncMethod, Text("Autodetect"));
   cache = WithDefault(cache, kInformerMode, Text("Dedicated"));

@@ -82,11 +82,11 @@ Status NodeResourceTopologyMatch::Filter(const CycleState& state, const PodInfo&
   return Status::Success();
 }
 
-Status NodeResourceTopologyMatch::PreScore(CycleState&, const PodInfo& pod, const Snapshot&,
+Status NodeResourceTopologyMatch::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,
                                            const NodeSet&) {
-  const bool equal =
-      (pre_filters_ && topologies_.empty()) || QosClassOf(*pod.pod) != QosClass::kGuaranteed;
-  return equal ? Status::Skip() : Status::Success();
+  if (pre_filters_ && topologies_.empty()) return Status::Skip();
+  const auto requests = state.ReadOr<NumaRequests>([&] { return NumaRequestsOf(*pod.pod); });
+  return requests->qos == QosClass::kGuaranteed ? Status::Success() : Status::Skip();
 }
 
 ScoreResult NodeResourceTopologyMatch::Score(const CycleState& state, const PodInfo& pod,

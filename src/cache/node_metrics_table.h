@@ -39,7 +39,7 @@ class NodeMetricsTable {
   bool watches() const { return !sources_.empty(); }
 
   // What was measured takes the place of what the source knew. Of nodes that are not there, and of
-  // resources that a node has none of, amounts are passed over. A source that nobody watches is,
+  // resources that a node has none of, amounts are passed over. A source that is not watched is,
   // too.
   void Take(const NodesMeasured& measured);
 

@@ -74,8 +74,8 @@ struct SchedulerOptions {
   // it through. Must outlive the scheduler. nullptr: binds.
   ShadowListener* shadow = nullptr;
   // Gets the sources of node metrics that the profiles' plugins read, when they are made and after
-  // each reload, on the thread that does so; what is read of them comes as messages. Empty: nobody
-  // reads any.
+  // each reload, on the thread that does so; what is read of them comes as messages. Empty: they
+  // are not read.
   std::function<void(std::vector<NodeMetricsSource>)> watch_node_metrics;
   // What is done in small parts between cycles; must outlive the scheduler. nullptr: nothing is.
   BackgroundWork* background = nullptr;

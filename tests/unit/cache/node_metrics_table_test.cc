@@ -53,7 +53,7 @@ class NodeMetricsTableTest : public testing::Test {
     for (const auto& pod : pods) names.push_back(pod->metadata.name);
     return names;
   }
-  // The nodes on which something was measured anew since the last call.
+  // The nodes on which something was measured again since the last call.
   std::vector<std::string> Changed() {
     std::vector<Change> changes;
     EXPECT_TRUE(cache.ChangesSince(seen, changes));

@@ -113,7 +113,7 @@ class RestlessCluster {
     cache.SetNode(std::make_shared<const api::Node>(std::move(node)));
   }
 
-  // What some nodes use is measured anew; sometimes nothing is known any more.
+  // What some nodes use is measured again; sometimes nothing is known any more.
   void Measure() {
     const auto resource = [this] {
       const auto draw = [this] { return static_cast<double>(random.Below(110)); };

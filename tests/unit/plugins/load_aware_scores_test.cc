@@ -181,7 +181,7 @@ TEST_F(LoadAwareTest, LowRiskOverCommitmentWeighsLimitsAndLoad) {
   const std::vector<api::Pod> placed = {
       MakePod().Name("placed").OnNode("n").Container(CpuContainer("1", "3"))};
   EXPECT_EQ(score({}, pod, placed), 0) << "nothing is known";
-  // An empty node can be used beyond what is requested by nobody.
+  // An empty node can be used though no pod requests anything.
   Measure(Average(50));
   EXPECT_EQ(score({}, pod, {}), 100);
   // Limits of 5 cores, of which 3 are beyond the requests and 1 beyond the node: a third. The load
