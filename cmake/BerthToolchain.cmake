@@ -85,6 +85,10 @@ find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(simdjson REQUIRED)
+# Each source would choose by whether it is optimised, and the parser has one member more where it
+# is not: with sources of both kinds in a program, that member is allocated and never freed.
+set_property(TARGET simdjson::simdjson APPEND PROPERTY
+  INTERFACE_COMPILE_DEFINITIONS SIMDJSON_DEVELOPMENT_CHECKS=0)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(CURL 7.87 REQUIRED)  # CURLOPT_QUICK_EXIT
