@@ -217,7 +217,6 @@ Status DefaultPreemption::Reject(const CycleState& state, std::string_view messa
 }
 
 Status DefaultPreemption::PreEnqueue(const PodInfo& pod) {
-  if (!handle_.features().scheduler_async_preemption) return {};
   const std::string* group_name =
       handle_.features().pod_groups() ? PodGroupNameOf(*pod.pod) : nullptr;
   const api::ObjectMeta& metadata = pod.pod->metadata;
@@ -229,7 +228,6 @@ Status DefaultPreemption::PreEnqueue(const PodInfo& pod) {
 }
 
 std::vector<ClusterEventWithHint> DefaultPreemption::EventsToRegister() const {
-  if (!handle_.features().scheduler_async_preemption) return {};
   return {{{EventResource::kAssignedPod, action::kDelete},
            [](const api::Pod&, const api::ObjectPtr&, const api::ObjectPtr&) {
              return Result<QueueingHint>(QueueingHint::kQueueSkip);

@@ -118,8 +118,9 @@ bool Evictions::TakeAnswer(const EvictionAnswered& answered) {
   const Asked asked = std::move(*found);
   of_victim->second.erase(found);
   if (of_victim->second.empty()) asked_.erase(of_victim);
-  const bool going = answered.answer.ok();
-  if (going) {
+  const bool going = answered.answer.ok() || answered.answer.code == Code::kSkip;
+  // A pod that had gone was not preempted.
+  if (answered.answer.ok()) {
     handle_.RecordEvent(*asked.victim, PodEventType::kNormal, "Preempted", "Preempting",
                         asked.note + (answered.in_memory ? " (in kube-scheduler memory)." : ""),
                         asked.related);

@@ -10,10 +10,9 @@ namespace {
 // Few rows are matched one by one: cheaper than building the set of all matching nodes.
 constexpr size_t kFewRows = 8;
 
-// Whether a node without a name meets the requirement.
-bool MeetsWithoutName(const api::NodeSelectorRequirement& field) {
-  const bool listed = std::ranges::find(field.values, "") != field.values.end();
-  return field.operator_ == "NotIn" ? !listed : field.operator_ == "In" && listed;
+// What a term may say of a field; one that says anything else matches no node.
+bool IsValid(const api::NodeSelectorRequirement& field) {
+  return (field.operator_ == "In" || field.operator_ == "NotIn") && field.values.size() == 1;
 }
 
 }  // namespace
@@ -23,7 +22,7 @@ VolumeAffinity::VolumeAffinity(const std::optional<api::VolumeNodeAffinity>& aff
   api::NodeSelector by_labels;
   for (api::NodeSelectorTerm term : affinity->required->node_selector_terms) {
     if (!term.match_fields.empty()) {
-      if (!std::ranges::all_of(term.match_fields, MeetsWithoutName)) continue;
+      if (!std::ranges::all_of(term.match_fields, IsValid)) continue;
       if (term.match_expressions.empty()) return;
       term.match_fields.clear();
     }

@@ -10,8 +10,8 @@
 namespace berth::plugins {
 
 // From which nodes a volume can be reached: its required node affinity, checked once and then
-// matched often. As in kube-scheduler only the nodes' labels count: to a term's fields every node
-// has the name "".
+// matched often. As in kube-scheduler only the nodes' labels count: what a term says of a node's
+// name is passed over, so that a term of fields alone matches every node.
 //
 // Thread safety: immutable.
 class VolumeAffinity {

@@ -63,7 +63,7 @@ void PodEvictor::Impl::Mark(const PodPtr& pod, const api::PodStatusChange& chang
                                     [weak = weak_from_this(), pod, done = std::move(done)](
                                         const std::optional<client::ApiError>& error) {
                                       if (error && error->code == 404) {
-                                        done({});
+                                        done({Code::kSkip});
                                       } else if (error) {
                                         done({Code::kError, error->ToString()});
                                       } else if (const auto self = weak.lock()) {
@@ -81,8 +81,10 @@ void PodEvictor::Impl::Delete(const api::ObjectMeta& pod, AsyncDone done) {
   request.content_type = api::kJsonContentType;
   request.body = api::DeleteBody(pod.uid);
   api_.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {
-    if (result.has_value() || Gone(result.error())) {
+    if (result.has_value()) {
       done({});
+    } else if (Gone(result.error())) {
+      done({Code::kSkip});
     } else {
       done({Code::kError, result.error().ToString()});
     }

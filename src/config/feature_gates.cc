@@ -19,7 +19,11 @@ using Settings = std::map<std::string, bool, std::less<>>;
 // Gates that change what kube-scheduler does and that Resolve() does not pass on.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({
     "CoordinatedLeaderElection",
+    "InterPodAffinityHostnameFastPath",
+    "OpportunisticBatching",
     "SchedulerAsyncAPICalls",
+    "SchedulerAsyncPreemption",
+    "SchedulerPreQueueingHints",
     "WatchListClient",
 });
 
@@ -188,7 +192,6 @@ bool FeatureGates::Enabled(std::string_view name) const {
 Features FeatureGates::Resolve() const {
   Features features;
   features.pod_level_resources = Enabled("PodLevelResources");
-  features.scheduler_async_preemption = Enabled("SchedulerAsyncPreemption");
   features.in_place_pod_level_resources_vertical_scaling =
       Enabled("InPlacePodLevelResourcesVerticalScaling");
   features.in_place_pod_vertical_scaling_scheduler_preemption =

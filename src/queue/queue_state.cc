@@ -282,7 +282,7 @@ void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy s
   entry->wanted = false;
   if (before == Holder::kParked) NoteWake(entry, event, now);
   entry->sequence = ++last_sequence_;
-  const bool error = !entry->rejected() || entry->pod->rejected_in_binding;
+  const bool error = !entry->rejected();
   entry->holder = error ? Holder::kErrorBackoff : Holder::kBackoff;
   (error ? error_backoff_ : backoff_).Push(entry, KeyOf(*entry));
   metrics_.Incoming(QueueMetrics::Queue::kBackoff, event,

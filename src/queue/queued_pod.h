@@ -54,8 +54,6 @@ struct QueuedPod {
   std::vector<std::string> unschedulable_plugins;
   // Those whose code was Pending: their event skips the backoff.
   std::vector<std::string> pending_plugins;
-  // Rejected too late to wait for an event, after Done(): it backs off as after an error.
-  bool rejected_in_binding = false;
   // The last attempt sent a PodScheduled condition that the watch has not shown yet.
   bool condition_unshown = false;
   // The PreEnqueue plugin that holds the pod back, or "".
@@ -72,7 +70,6 @@ struct QueuedPod {
   void ClearRejectorPlugins() {
     unschedulable_plugins.clear();
     pending_plugins.clear();
-    rejected_in_binding = false;
     gating_plugin.clear();
   }
 };

@@ -29,7 +29,6 @@ constexpr Gate kGates[] = {
     {"inPlacePodVerticalScalingSchedulerPreemption",
      &Features::in_place_pod_vertical_scaling_scheduler_preemption},
     {"nominatedNodeNameForExpectation", &Features::nominated_node_name_for_expectation},
-    {"schedulerAsyncPreemption", &Features::scheduler_async_preemption},
     {"schedulerPopFromBackoffQ", &Features::scheduler_pop_from_backoff_q},
     {"taintTolerationComparisonOperators", &Features::taint_toleration_comparison_operators},
     {"matchLabelKeysInPodTopologySpread", &Features::match_label_keys_in_pod_topology_spread},

@@ -36,8 +36,6 @@ struct Failure {
   std::vector<std::string> pending_plugins = {};
   // As a rule the pod loses its nomination.
   NominatingInfo nominating = {NominatingMode::kOverride, ""};
-  // Its binding cycle had begun.
-  bool in_binding = false;
 
   bool rejected() const { return code != Code::kError; }
   // Names a plugin that rejected the pod.

@@ -151,7 +151,8 @@ void BindingCycles::HandlePermitOutcome(framework::PermitOutcome& outcome, Time 
   if (failure.rejected()) {
     const ReasonSet reasons{outcome.message};
     failure.message = engine::FitErrorMessage(Status(outcome.code, &reasons));
-    if (!outcome.plugin.empty()) failure.unschedulable_plugins.push_back(outcome.plugin);
+    // Of a pod that is being deleted no plugin: nothing wakes it.
+    failure.unschedulable_plugins.push_back(outcome.plugin);
   } else {
     failure.message = "waiting on permit for pod: " + outcome.message;
   }
@@ -170,13 +171,10 @@ void BindingCycles::HandleOutcome(binding::BindOutcome&& outcome, Time now) {
   // Given up while stopping: whether it is bound is for the next process to see.
   if (outcome.unknown) return;
   pod.attempt.cycle.state = std::move(outcome.state);
-  Failure failure{.code = outcome.status.code,
-                  .message = std::move(outcome.status.message),
-                  .in_binding = true};
-  if (failure.rejected() && !outcome.failed_plugin.empty()) {
-    failure.AddRejector(std::move(outcome.failed_plugin));
-  }
-  Fail(std::move(pod), std::move(failure), now);
+  // No plugin is named: no event is recorded for the pod any more, so it backs off as after an
+  // error.
+  Fail(std::move(pod), {.code = outcome.status.code, .message = std::move(outcome.status.message)},
+       now);
 }
 
 void BindingCycles::ObserveTimings(const framework::Profile& profile,

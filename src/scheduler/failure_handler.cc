@@ -65,7 +65,6 @@ void FailureHandler::PutBack(std::unique_ptr<queue::QueuedPod> queued, PodInfoPt
   queued->ClearRejectorPlugins();
   queued->unschedulable_plugins = std::move(failure.unschedulable_plugins);
   queued->pending_plugins = std::move(failure.pending_plugins);
-  queued->rejected_in_binding = failure.rejected() && failure.in_binding;
   queued->condition_unshown =
       !state_.in_shadow && !queued->info->resize_deferred && !Shows(queued->pod(), failure);
   queue_.AddUnschedulablePodIfNotPresent(std::move(queued), now);

@@ -12,7 +12,6 @@ struct Features {
   bool in_place_pod_level_resources_vertical_scaling = true;
   bool in_place_pod_vertical_scaling_scheduler_preemption = false;
   bool nominated_node_name_for_expectation = true;
-  bool scheduler_async_preemption = true;
   bool scheduler_pop_from_backoff_q = true;
   bool taint_toleration_comparison_operators = false;
   bool match_label_keys_in_pod_topology_spread = true;

@@ -107,7 +107,8 @@ class Handle {
                                                          std::string_view name) const = 0;
 
   // Marks the pod as a target of disruption (DisruptionTarget, PreemptionByScheduler) with this
-  // message, then deletes it. `done` gets Success also when there is no such pod any more.
+  // message, then deletes it. `done` gets Success when it is going by this, Skip when there is no
+  // such pod any more.
   virtual void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message,
                         AsyncDone done) = 0;
   // Ends the pod's PreBind, and with it its binding cycle. False: it is in none.

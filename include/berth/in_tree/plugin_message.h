@@ -41,7 +41,7 @@ struct VolumeWritten {
   std::string resource_version;  // of what was assumed
 };
 
-// A victim is going, or will not go: PreemptionPlugin::TakeAnswer.
+// A victim is going, has gone without this (Skip), or will not go: PreemptionPlugin::TakeAnswer.
 struct EvictionAnswered {
   std::string scheduler_name;  // of the profile whose plugin asked
   std::string victim_uid;

@@ -106,7 +106,7 @@ func azureDisk(name string) corev1.AzureDiskVolumeSource {
 		DataDiskURI: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/" + name}
 }
 
-// volumeTerms say which nodes reach a volume. Terms of a volume may not look at a node's fields.
+// volumeTerms say which nodes reach a volume. What they say of a node's name counts for nothing.
 func (g *generator) volumeTerms() []corev1.NodeSelectorTerm {
 	var terms []corev1.NodeSelectorTerm
 	in := func(key string, values []string) corev1.NodeSelectorRequirement {
@@ -126,6 +126,14 @@ func (g *generator) volumeTerms() []corev1.NodeSelectorTerm {
 		}
 		if g.chance(0.1) {
 			term.MatchExpressions = append(term.MatchExpressions, g.nodeRequirement())
+		}
+		if g.chance(0.15) {
+			operator := pick(g.random, []corev1.NodeSelectorOperator{corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn})
+			term.MatchFields = []corev1.NodeSelectorRequirement{
+				{Key: "metadata.name", Operator: operator, Values: []string{nodeName(g.IntN(g.mood.nodes))}}}
+			if g.chance(0.5) {
+				term.MatchExpressions = nil
+			}
 		}
 		terms = append(terms, term)
 	}

@@ -82,15 +82,15 @@ TEST_F(PodEvictorTest, WhatThePatchAndTheDeletionEndWith) {
     const char* name;
     std::optional<client::ApiError> patch;  // nullopt: written
     std::optional<client::ApiError> deletion;
-    bool ok;
+    Code code;
   } cases[] = {
-      {"gone before the patch", Rejection(404), std::nullopt, true},
-      {"the patch is forbidden", Rejection(403), std::nullopt, false},
-      {"the patch got no answer", NoAnswer(), std::nullopt, false},
-      {"gone before the deletion", std::nullopt, Rejection(404), true},
-      {"another pod by now", std::nullopt, Rejection(409), true},
-      {"the deletion is forbidden", std::nullopt, Rejection(403), false},
-      {"the deletion got no answer", std::nullopt, NoAnswer(), false},
+      {"gone before the patch", Rejection(404), std::nullopt, Code::kSkip},
+      {"the patch is forbidden", Rejection(403), std::nullopt, Code::kError},
+      {"the patch got no answer", NoAnswer(), std::nullopt, Code::kError},
+      {"gone before the deletion", std::nullopt, Rejection(404), Code::kSkip},
+      {"another pod by now", std::nullopt, Rejection(409), Code::kSkip},
+      {"the deletion is forbidden", std::nullopt, Rejection(403), Code::kError},
+      {"the deletion got no answer", std::nullopt, NoAnswer(), Code::kError},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -107,7 +107,7 @@ TEST_F(PodEvictorTest, WhatThePatchAndTheDeletionEndWith) {
       executor_.RunDue();
     }
     ASSERT_TRUE(end_.has_value());
-    EXPECT_EQ(end_->ok(), c.ok);
+    EXPECT_EQ(end_->code, c.code);
   }
 }
 

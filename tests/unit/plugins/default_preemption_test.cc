@@ -176,14 +176,25 @@ TEST_F(DefaultPreemptionTest, TriesThePodAgainWhenAnEvictionFails) {
   EXPECT_THAT(handle.events, IsEmpty());
 }
 
+TEST_F(DefaultPreemptionTest, APodThatHadGoneAlreadyWasNotPreempted) {
+  const PlainSnapshot cluster =
+      Cluster({test::MakeNode("a").Allocatable({{"cpu", "1"}})}, {On("a", "x", "1", 1)});
+  ASSERT_TRUE(PostFilter(Pod("high", "1", 10), cluster).status.ok());
+  ASSERT_EQ(handle.evictions.size(), 1u);
+  handle.evictions[0].done({Code::kSkip});
+  handle.RunPosted();
+  EXPECT_THAT(handle.events, IsEmpty());
+  EXPECT_EQ(handle.Metric("preemption_goroutines_execution_total", {"success"}), 1);
+  EXPECT_TRUE(plugin_->PreEnqueue(*pod_).ok());
+}
+
 TEST_F(DefaultPreemptionTest, AnswersToAnEarlierRunDoNotCountForTheNewOne) {
-  handle.gates.scheduler_async_preemption = false;
   const PlainSnapshot cluster =
       Cluster({test::MakeNode("a").Allocatable({{"cpu", "3"}})},
               {On("a", "x", "1", 1), On("a", "y", "1", 1), On("a", "z", "1", 1)});
   ASSERT_TRUE(PostFilter(Pod("high", "3", 10), cluster).status.ok());
   ASSERT_EQ(handle.evictions.size(), 2u);
-  // The pod is not held back: it is tried, and preempts, again.
+  // As a pod that is not asked about at PreEnqueue: it is tried, and preempts, again.
   ASSERT_TRUE(PostFilter(Pod("high", "3", 10), cluster).status.ok());
   ASSERT_EQ(handle.evictions.size(), 4u);
   handle.evictions[0].done({});

@@ -191,6 +191,23 @@ TEST_F(BindingCyclesTest, APodThatPermitRejectsWakesOthersButNotItself) {
   EXPECT_EQ(queue().WhereIs("default/other"), queue::Place::kBackoff);
 }
 
+TEST_F(BindingCyclesTest, AWaitingPodThatIsBeingDeletedIsNotTriedAgain) {
+  BeginPod("web", "Gang");
+  state().waiting_pods.Find("default/web")->Reject("", "removed");
+  cycles_->HandlePermitOutcomes(Now());
+  EXPECT_EQ(queue().WhereIs("default/web"), queue::Place::kUnschedulable);
+  EXPECT_THAT(Events("FailedScheduling"), testing::SizeIs(1));
+}
+
+TEST_F(BindingCyclesTest, APluginThatRejectsWhileThePodIsBoundIsNoneThatAnEventMayChange) {
+  BeginPod("web");
+  End("default/web", {Code::kUnschedulable, "not now"});
+  EXPECT_EQ(queue().WhereIs("default/web"), queue::Place::kBackoff);
+  EXPECT_THAT(queue().Find("default/web")->unschedulable_plugins, IsEmpty());
+  EXPECT_EQ(queue().Find("default/web")->unschedulable_count, 0);
+  EXPECT_EQ(queue().Find("default/web")->consecutive_errors_count, 1);
+}
+
 TEST_F(BindingCyclesTest, AnErrorBeforePreBindEndsTheCycleWhetherPermitWaitsOrNot) {
   book_.pre_flight = Code::kError;
   for (const std::string waits_for : {"", "Gang"}) {

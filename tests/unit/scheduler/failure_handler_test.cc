@@ -50,11 +50,14 @@ TEST_F(FailureHandlerTest, APodThatFailedByAnErrorBacksOff) {
 TEST_F(FailureHandlerTest, ARejectionInItsBindingCycleBacksOffSinceNoEventIsRecordedForIt) {
   AddPod(test::MakePod().Name("web"));
   Attempt attempt = Pop();
+  attempt.queued->unschedulable_count = 4;
   queue().Done(attempt.uid());
   Failure failure = Rejection();
-  failure.in_binding = true;
+  failure.unschedulable_plugins.clear();
   Handle(std::move(attempt), std::move(failure));
   EXPECT_EQ(queue().WhereIs("default/web"), queue::Place::kBackoff);
+  EXPECT_EQ(queue().Find("default/web")->unschedulable_count, 4);
+  EXPECT_EQ(queue().Find("default/web")->consecutive_errors_count, 1);
   EXPECT_THAT(StatusPatches("web"), ElementsAre(HasSubstr("\"Unschedulable\"")));
 }
 
