@@ -6,6 +6,7 @@
 
 #include "berth/config_value.h"
 #include "berth/in_tree/handle.h"
+#include "plugins/capacity_scheduling/capacity_scheduling.h"
 #include "plugins/coscheduling/args.h"
 #include "plugins/coscheduling/coscheduling.h"
 #include "plugins/default_binder/default_binder.h"
@@ -154,6 +155,7 @@ std::vector<PluginRegistration> InTreeRegistry() {
           [](const NodeResourcesBalancedAllocationArgs& args) { return args.resources; }),
       Register<NodeResourcesAllocatable>(ParseNodeResourcesAllocatableArgs),
       Register<NodeResourceTopologyMatch>(ParseNodeResourceTopologyMatchArgs),
+      Register<CapacityScheduling>(),
       Register<TargetLoadPacking>(ParseTargetLoadPackingArgs),
       Register<LoadVariationRiskBalancing>(ParseLoadVariationRiskBalancingArgs),
       Register<LowRiskOverCommitment>(ParseLowRiskOverCommitmentArgs),

@@ -46,6 +46,7 @@ CONTENTS = {
         "docs/gangs.md",
         "docs/coscheduling.md",
         "docs/numa.md",
+        "docs/elastic_quotas.md",
         "docs/extenders.md",
         "docs/legacy_plugins.md",
         "docs/scheduler_plugins.md",

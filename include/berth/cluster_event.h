@@ -56,6 +56,7 @@ enum class EventResource : uint8_t {
   kPodGroup,
   kCompositePodGroup,
   kNodeResourceTopology,
+  kElasticQuota,
 };
 
 // A change in the cluster that may make a parked pod schedulable.

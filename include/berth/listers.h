@@ -112,6 +112,9 @@ class Listers {
   virtual const api::Workload* FindWorkload(std::string_view namespace_,
                                             std::string_view name) const = 0;
 
+  // Where a profile has the plugin CapacityScheduling.
+  virtual void ForEachElasticQuota(const Visit<api::ElasticQuota>& visit) const = 0;
+
   // Where a profile has the plugin NodeResourceTopologyMatch.
   virtual std::shared_ptr<const api::NodeResourceTopology> FindNodeResourceTopology(
       std::string_view node_name) const = 0;

@@ -110,6 +110,13 @@ void VictimSelection::Remember(const Candidate& candidate, const Status& status)
   known_->Remember(snapshot_, candidate, status, last_start, now_);
 }
 
+void VictimSelection::FindPotential(const std::vector<Victim>& on_node,
+                                    std::vector<RankedVictim>& potential) {
+  for (const Victim& victim : on_node) {
+    if (victim.priority() < pod_.priority()) potential.push_back({victim, 0, potential.size()});
+  }
+}
+
 Status VictimSelection::Seek(NodeRow row, Candidate& candidate, const Status& no_victims) {
   candidate.row = row;
   candidate.victims.clear();
@@ -118,9 +125,7 @@ Status VictimSelection::Seek(NodeRow row, Candidate& candidate, const Status& no
   potential_.clear();
   evicted_.clear();
   victims_.OnNode(row, on_node_);
-  for (const Victim& victim : on_node_) {
-    if (victim.priority() < pod_.priority()) potential_.push_back({victim, 0, potential_.size()});
-  }
+  FindPotential(on_node_, potential_);
   if (potential_.empty()) return no_victims;
 
   dry_run_.Begin(row);
@@ -128,6 +133,7 @@ Status VictimSelection::Seek(NodeRow row, Candidate& candidate, const Status& no
     if (Status status = Remove(ranked.victim); !status.ok()) return status;
   }
   if (Status status = dry_run_.Filter(); !status.ok()) return status;
+  if (Status status = MayRun(); !status.ok()) return status;
 
   OrderForReprieve(potential_, budgets_, now_);
   for (const RankedVictim& ranked : potential_) {
@@ -152,8 +158,10 @@ Status VictimSelection::Reprieve(const RankedVictim& ranked) {
   for (const PlacedPod& pod : ranked.victim.pods()) {
     if (Status status = dry_run_.AddPod(*pod.info, pod.row); !status.ok()) return status;
   }
-  if (dry_run_.Filter().ok()) return Status::Success();
+  NoteBack(ranked.victim);
+  if (dry_run_.Filter().ok() && MayStillRun()) return Status::Success();
   if (Status status = Remove(ranked.victim); !status.ok()) return status;
+  NoteGone(ranked.victim);
   evicted_.push_back(ranked);
   return Status::Success();
 }

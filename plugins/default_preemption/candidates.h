@@ -169,6 +169,7 @@ void SortEvicted(std::vector<RankedVictim>& victims, Time now);
 // Thread safety: one owner.
 class VictimSelection {
  public:
+  virtual ~VictimSelection() = default;
   // All of it must outlive the selection. `known`: nullptr where nothing is kept.
   VictimSelection(const PodInfo& pod, const Snapshot& snapshot, Victims& victims, DryRun& dry_run,
                   DisruptionBudgets& budgets, Time now, KnownVictims* known)
@@ -183,6 +184,22 @@ class VictimSelection {
   // Sets the candidate's victims. A status other than Success tells why there are none. What is
   // known is not sought again.
   Status Select(NodeRow row, Candidate& candidate, const Status& no_victims);
+
+ protected:
+  // What another preemption may have rules of its own for. Adds those of the node's victims that
+  // may go, all of which then count as gone.
+  virtual void FindPotential(const std::vector<Victim>& on_node,
+                             std::vector<RankedVictim>& potential);
+  // The victim counts as back on its node, or as gone again.
+  virtual void NoteBack(const Victim& /*victim*/) {}
+  virtual void NoteGone(const Victim& /*victim*/) {}
+  // Whether the pod, which passes every filter, may run while these are gone.
+  virtual Status MayRun() { return Status::Success(); }
+  // The same when it comes to which of them may stay.
+  virtual bool MayStillRun() { return true; }
+
+  const PodInfo& pod() const { return pod_; }
+  Time now() const { return now_; }
 
  private:
   Status Seek(NodeRow row, Candidate& candidate, const Status& no_victims);

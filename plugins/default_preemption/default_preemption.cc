@@ -18,9 +18,14 @@ constexpr std::string_view kNotHelpful = "Preemption is not helpful for scheduli
 }  // namespace
 
 DefaultPreemption::DefaultPreemption(const DefaultPreemptionArgs& args, Handle& handle)
+    : DefaultPreemption(args, handle, kName, Nodes::kSome) {}
+
+DefaultPreemption::DefaultPreemption(const DefaultPreemptionArgs& args, Handle& handle,
+                                     std::string_view plugin, Nodes nodes)
     : handle_(handle),
       args_(args),
-      evictions_(std::make_shared<Evictions>(handle)),
+      nodes_(nodes),
+      evictions_(std::make_shared<Evictions>(handle, plugin)),
       no_victims_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
                                         "No preemption victims found for incoming pod")),
       waiting_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
@@ -49,7 +54,7 @@ PostFilterResult DefaultPreemption::Preempt(CycleState& state, const PodInfo& po
   if (const Status status = MayPreempt(state, pod, snapshot, statuses); !status.ok()) {
     return {status};
   }
-  Search search = FindCandidates(state, pod, snapshot, statuses, Nodes::kSome);
+  Search search = FindCandidates(state, pod, snapshot, statuses, nodes_);
   if (search.candidates.empty()) return Unhelpful(state, snapshot, search);
   const auto candidates = handle_.ProcessPreemption(pod, std::move(search.candidates));
   if (!candidates) {
@@ -114,13 +119,23 @@ std::string_view DefaultPreemption::NotEligible(const api::Pod& pod, const Snaps
   if (nominated_node.empty()) return "";
   const NodeRow row = snapshot.FindNode(nominated_node);
   if (row == kNoRow || statuses.Get(row).code() == Code::kUnschedulableAndUnresolvable) return "";
-  const Victims victims(handle_, snapshot);
   for (const PodInfo* placed : snapshot.pods(row)) {
-    if (victims.PriorityOf(*placed) < pod.priority() && TerminatingByPreemption(*placed->pod)) {
+    if (GoesFor(pod, *placed, snapshot)) {
       return "not eligible due to a terminating pod on the nominated node.";
     }
   }
   return "";
+}
+
+bool DefaultPreemption::GoesFor(const api::Pod& pod, const PodInfo& placed,
+                                const Snapshot& snapshot) const {
+  return TerminatingByPreemption(*placed.pod) &&
+         Victims(handle_, snapshot).PriorityOf(placed) < pod.priority();
+}
+
+std::unique_ptr<VictimSelection> DefaultPreemption::MakeSelection(const SelectionInput& input) {
+  return std::make_unique<VictimSelection>(input.pod, input.snapshot, input.victims, input.dry_run,
+                                           input.budgets, input.now, input.known);
 }
 
 size_t DefaultPreemption::NumCandidates(size_t nodes) const {
@@ -149,13 +164,13 @@ DefaultPreemption::Search DefaultPreemption::FindCandidates(CycleState& state, c
   const std::unique_ptr<DryRun> dry_run = handle_.StartDryRun(state, pod);
   Victims victims(handle_, snapshot);
   const auto* kept = state.Find<VictimsOfCycle>();
-  VictimSelection selection(pod, snapshot, victims, *dry_run, budgets, now,
-                            kept == nullptr ? nullptr : kept->known);
+  const std::unique_ptr<VictimSelection> selection = MakeSelection(
+      {pod, snapshot, victims, *dry_run, budgets, now, kept == nullptr ? nullptr : kept->known});
   std::vector<Candidate> violating;
   Candidate candidate;
   for (size_t i = 0; i < potential.size(); ++i) {
     const NodeRow row = potential[(offset + i) % potential.size()];
-    Status status = selection.Select(row, candidate, no_victims_);
+    Status status = selection->Select(row, candidate, no_victims_);
     if (status.ok() && candidate.victims.empty()) {
       status = state.reasons().Error("expected at least one victim pod on node " +
                                      Quoted(snapshot.node(row).metadata.name));

@@ -21,12 +21,14 @@ namespace berth::plugins {
 // Makes room for a pod that fits nowhere by evicting pods of lower priority from one node, which
 // the pod is then nominated for.
 //
+// Other plugins derive theirs from it, with rules of their own for who may evict whom.
+//
 // Thread safety: the scheduling thread.
-class DefaultPreemption final : public PreemptionPlugin,
-                                public PodGroupPostFilterPlugin,
-                                public PreEnqueuePlugin,
-                                public MovedGates,
-                                public EnqueueExtensions {
+class DefaultPreemption : public PreemptionPlugin,
+                          public PodGroupPostFilterPlugin,
+                          public PreEnqueuePlugin,
+                          public MovedGates,
+                          public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "DefaultPreemption";
 
@@ -59,6 +61,29 @@ class DefaultPreemption final : public PreemptionPlugin,
   // of them makes a pod schedulable.
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
+ protected:
+  // All that a selection of victims is made of.
+  struct SelectionInput {
+    const PodInfo& pod;
+    const Snapshot& snapshot;
+    Victims& victims;
+    DryRun& dry_run;
+    DisruptionBudgets& budgets;
+    Time now;
+    KnownVictims* known;
+  };
+  // A random part of the nodes, as many as the args ask for, or all of them.
+  enum class Nodes : uint8_t { kSome, kAll };
+
+  // `plugin` evicts.
+  DefaultPreemption(const DefaultPreemptionArgs& args, Handle& handle, std::string_view plugin,
+                    Nodes nodes);
+
+  virtual std::unique_ptr<VictimSelection> MakeSelection(const SelectionInput& input);
+  // Whether a pod on the node that `pod` is nominated for is going so that `pod` has room.
+  virtual bool GoesFor(const api::Pod& pod, const PodInfo& placed, const Snapshot& snapshot) const;
+  const Evictions& evictions() const { return *evictions_; }
+
  private:
   PostFilterResult Preempt(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                            const NodeToStatus& statuses);
@@ -67,8 +92,6 @@ class DefaultPreemption final : public PreemptionPlugin,
     // Why nodes on which preemption was tried are none.
     std::vector<std::pair<NodeRow, Status>> rejected;
   };
-  // A random part of the nodes, as many as the args ask for, or all of them.
-  enum class Nodes : uint8_t { kSome, kAll };
   Search FindCandidates(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                         const NodeToStatus& statuses, Nodes nodes);
   // Success, or why the pod may not preempt at all.
@@ -92,6 +115,7 @@ class DefaultPreemption final : public PreemptionPlugin,
 
   Handle& handle_;
   const DefaultPreemptionArgs args_;
+  const Nodes nodes_;
   std::shared_ptr<Evictions> evictions_;  // shared with its predecessors
   Status no_victims_;
   Status waiting_;

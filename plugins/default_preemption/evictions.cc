@@ -6,8 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "plugins/default_preemption/default_preemption.h"
-
 namespace berth::plugins {
 
 void Evictions::Start(Preemptor preemptor, std::string_view place,
@@ -94,10 +92,8 @@ void Evictions::Evict(Run& run, const std::shared_ptr<const api::Pod>& victim) {
       .scheduler_name = std::string(handle_.scheduler_name()), .victim_uid = uid, .number = number};
   // A pod that has its place only in memory gives it up without being deleted.
   WaitingPod* waiting = handle_.FindWaitingPod(uid);
-  if (waiting != nullptr) waiting->Preempt(DefaultPreemption::kName, "preempted");
-  answered.in_memory =
-      waiting != nullptr ||
-      handle_.CancelPreBind(uid, "preempted by " + std::string(DefaultPreemption::kName));
+  if (waiting != nullptr) waiting->Preempt(plugin_, "preempted");
+  answered.in_memory = waiting != nullptr || handle_.CancelPreBind(uid, "preempted by " + plugin_);
   if (answered.in_memory) {
     handle_.Post(std::move(answered));
     return;

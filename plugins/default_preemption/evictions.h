@@ -41,8 +41,8 @@ struct EvictedPod {
 // Thread safety: the scheduling thread.
 class Evictions {
  public:
-  // `handle` must outlive it, and what it asks for.
-  explicit Evictions(Handle& handle) : handle_(handle) {}
+  // `handle` must outlive it, and what it asks for. `plugin` is the one that evicts.
+  Evictions(Handle& handle, std::string_view plugin) : handle_(handle), plugin_(plugin) {}
 
   // Evicts the victims, which are not being deleted yet. `place`: the node that the preemptor is
   // nominated for, or what else events call where room is made.
@@ -96,6 +96,7 @@ class Evictions {
   bool StillOnNode(const EvictedPod& victim) const;
 
   Handle& handle_;
+  const std::string plugin_;
   Runs runs_;  // by preemptor UID
   uint64_t last_run_ = 0;
   // What is not answered yet, by the victim's UID, in ascending order of numbers.

@@ -98,6 +98,7 @@ BERTH_API_KIND(CompositePodGroup, "scheduling.k8s.io/v1alpha3", "CompositePodGro
 BERTH_API_KIND(Workload, "scheduling.k8s.io/v1beta1", "Workload")
 BERTH_API_KIND(CoschedulingPodGroup, "scheduling.x-k8s.io/v1alpha1", "PodGroup")
 BERTH_API_KIND(NodeResourceTopology, "topology.node.k8s.io/v1alpha2", "NodeResourceTopology")
+BERTH_API_KIND(ElasticQuota, "scheduling.x-k8s.io/v1alpha1", "ElasticQuota")
 BERTH_API_KIND(Lease, "coordination.k8s.io/v1", "Lease")
 BERTH_API_KIND(ApiStatus, "v1", "Status")
 #undef BERTH_API_KIND
@@ -134,6 +135,7 @@ BERTH_API_KIND(ApiStatus, "v1", "Status")
   X(CompositePodGroup)         \
   X(Workload)                  \
   X(CoschedulingPodGroup)      \
-  X(NodeResourceTopology)
+  X(NodeResourceTopology)      \
+  X(ElasticQuota)
 
 }  // namespace berth::api

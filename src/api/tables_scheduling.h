@@ -194,4 +194,16 @@ struct FieldsOf<CoschedulingPodGroup> {
                                         Field<3, &CoschedulingPodGroup::status>("status"));
 };
 
+template <>
+struct FieldsOf<ElasticQuotaSpec> {
+  static constexpr auto kFields =
+      Table(Field<1, &ElasticQuotaSpec::min>("min"), Field<2, &ElasticQuotaSpec::max>("max"));
+};
+
+template <>
+struct FieldsOf<ElasticQuota> {
+  static constexpr auto kFields =
+      Table(Field<1, &ElasticQuota::metadata>("metadata"), Field<2, &ElasticQuota::spec>("spec"));
+};
+
 }  // namespace berth::api

@@ -288,6 +288,12 @@ const api::Workload* ObjectTables::FindWorkload(std::string_view namespace_,
   return Find<api::Workload>(namespace_, name);
 }
 
+void ObjectTables::ForEachElasticQuota(const Visit<api::ElasticQuota>& visit) const {
+  for (const auto& [namespace_, quotas] : std::get<Table<api::ElasticQuota>>(tables_)) {
+    for (const auto& [name, quota] : quotas) visit(*quota);
+  }
+}
+
 std::shared_ptr<const api::NodeResourceTopology> ObjectTables::FindNodeResourceTopology(
     std::string_view node_name) const {
   const auto& table = std::get<Table<api::NodeResourceTopology>>(tables_);

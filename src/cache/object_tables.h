@@ -69,6 +69,7 @@ class ObjectTables final : public Listers {
                                                       std::string_view name) const override;
   const api::Workload* FindWorkload(std::string_view namespace_,
                                     std::string_view name) const override;
+  void ForEachElasticQuota(const Visit<api::ElasticQuota>& visit) const override;
   std::shared_ptr<const api::NodeResourceTopology> FindNodeResourceTopology(
       std::string_view node_name) const override;
   void ForEachNodeResourceTopology(
@@ -111,15 +112,16 @@ class ObjectTables final : public Listers {
   template <typename T>
   void ForEachIn(std::string_view value, const Visit<T>& visit) const;
 
-  std::tuple<
-      Table<api::Namespace>, Table<api::Service>, Table<api::ReplicationController>,
-      Table<api::ReplicaSet>, Table<api::StatefulSet>, Table<api::PodDisruptionBudget>,
-      Table<api::PersistentVolume>, Table<api::PersistentVolumeClaim>, Table<api::StorageClass>,
-      Table<api::CSINode>, Table<api::CSIDriver>, Table<api::CSIStorageCapacity>,
-      Table<api::VolumeAttachment>, Table<api::VolumeAttributesClass>, Table<api::ResourceClaim>,
-      Table<api::ResourceClaimTemplate>, Table<api::DeviceClass>, Table<api::ResourceSlice>,
-      Table<api::DeviceTaintRule>, Table<api::PodGroup>, Table<api::CompositePodGroup>,
-      Table<api::Workload>, Table<api::CoschedulingPodGroup>, Table<api::NodeResourceTopology>>
+  std::tuple<Table<api::Namespace>, Table<api::Service>, Table<api::ReplicationController>,
+             Table<api::ReplicaSet>, Table<api::StatefulSet>, Table<api::PodDisruptionBudget>,
+             Table<api::PersistentVolume>, Table<api::PersistentVolumeClaim>,
+             Table<api::StorageClass>, Table<api::CSINode>, Table<api::CSIDriver>,
+             Table<api::CSIStorageCapacity>, Table<api::VolumeAttachment>,
+             Table<api::VolumeAttributesClass>, Table<api::ResourceClaim>,
+             Table<api::ResourceClaimTemplate>, Table<api::DeviceClass>, Table<api::ResourceSlice>,
+             Table<api::DeviceTaintRule>, Table<api::PodGroup>, Table<api::CompositePodGroup>,
+             Table<api::Workload>, Table<api::CoschedulingPodGroup>,
+             Table<api::NodeResourceTopology>, Table<api::ElasticQuota>>
       tables_;
   // Volumes by class, capacities by class, attachments by node, device claims by owner.
   std::tuple<Index<api::PersistentVolume>, Index<api::CSIStorageCapacity>,

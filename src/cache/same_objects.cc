@@ -159,4 +159,6 @@ bool SameObject(const api::NodeResourceTopology& a, const api::NodeResourceTopol
   return SameAnnotatedFields(a, b);
 }
 
+bool SameObject(const api::ElasticQuota& a, const api::ElasticQuota& b) { return SameSpec(a, b); }
+
 }  // namespace berth::cache

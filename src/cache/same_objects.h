@@ -49,5 +49,6 @@ bool SameObject(const api::CompositePodGroup& a, const api::CompositePodGroup& b
 bool SameObject(const api::Workload& a, const api::Workload& b);
 bool SameObject(const api::CoschedulingPodGroup& a, const api::CoschedulingPodGroup& b);
 bool SameObject(const api::NodeResourceTopology& a, const api::NodeResourceTopology& b);
+bool SameObject(const api::ElasticQuota& a, const api::ElasticQuota& b);
 
 }  // namespace berth::cache

@@ -38,8 +38,8 @@ constexpr OldPlugin kOldPlugins[] = {
 
 // Those of kubernetes-sigs/scheduler-plugins that are not built in.
 constexpr std::string_view kSchedulerPlugins[] = {
-    "CapacityScheduling", "CrossNodePreemption",  "DiskIO",  "NetworkOverhead", "Peaks",
-    "PodState",           "PreemptionToleration", "QOSSort", "SySched",         "TopologicalSort",
+    "CrossNodePreemption",  "DiskIO",  "NetworkOverhead", "Peaks",           "PodState",
+    "PreemptionToleration", "QOSSort", "SySched",         "TopologicalSort",
 };
 
 bool Has(const std::vector<PluginRef>& list, std::string_view name) {

@@ -10,10 +10,11 @@
 
 namespace berth::config {
 
-// The plugins that make custom resources be watched: the PodGroups of scheduling.x-k8s.io, and the
-// NodeResourceTopologies of topology.node.k8s.io.
+// The plugins that make custom resources be watched: the PodGroups of scheduling.x-k8s.io, the
+// NodeResourceTopologies of topology.node.k8s.io, the ElasticQuotas of scheduling.x-k8s.io.
 inline constexpr std::string_view kCoscheduling = "Coscheduling";
 inline constexpr std::string_view kNodeResourceTopologyMatch = "NodeResourceTopologyMatch";
+inline constexpr std::string_view kCapacityScheduling = "CapacityScheduling";
 
 // The features with what the profiles' plugins add to the feature gates'.
 inline Features WithPlugins(Features features, const SchedulerConfiguration& configuration) {
@@ -24,6 +25,7 @@ inline Features WithPlugins(Features features, const SchedulerConfiguration& con
   };
   features.coscheduling = any_has(kCoscheduling);
   features.node_resource_topologies = any_has(kNodeResourceTopologyMatch);
+  features.elastic_quotas = any_has(kCapacityScheduling);
   return features;
 }
 

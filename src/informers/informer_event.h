@@ -40,6 +40,7 @@ enum class Kind {
   // Custom resources.
   kCoschedulingPodGroup,
   kNodeResourceTopology,
+  kElasticQuota,
 };
 
 // All of the above, in their order.

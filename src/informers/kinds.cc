@@ -130,6 +130,8 @@ bool WithCompositePodGroups(const Features& features) { return features.composit
 bool WithCoscheduling(const Features& features) { return features.coscheduling; }
 bool WithNodeTopologies(const Features& features) { return features.node_resource_topologies; }
 
+bool WithElasticQuotas(const Features& features) { return features.elastic_quotas; }
+
 constexpr bool kCustom = true;
 
 constexpr KindInfo kKinds[] = {
@@ -189,6 +191,9 @@ constexpr KindInfo kKinds[] = {
     {Kind::kNodeResourceTopology, "noderesourcetopologies.topology.node.k8s.io",
      "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies", "",
      DecodeAs<api::NodeResourceTopology>, kOptional, WithNodeTopologies, kCustom},
+    {Kind::kElasticQuota, "elasticquotas.scheduling.x-k8s.io",
+     "/apis/scheduling.x-k8s.io/v1alpha1/elasticquotas", "", DecodeAs<api::ElasticQuota>, kOptional,
+     WithElasticQuotas, kCustom},
 };
 
 }  // namespace

@@ -53,6 +53,7 @@ constexpr Gate kGates[] = {
     {"topologyAwareWorkloadScheduling", &Features::topology_aware_workload_scheduling},
     {"coscheduling", &Features::coscheduling},
     {"nodeResourceTopologies", &Features::node_resource_topologies},
+    {"elasticQuotas", &Features::elastic_quotas},
 };
 // Stands for a member of any type.
 struct AnyMember {

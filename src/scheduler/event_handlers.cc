@@ -89,6 +89,7 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
     case informers::Kind::kCompositePodGroup:
     case informers::Kind::kWorkload:
     case informers::Kind::kNodeResourceTopology:
+    case informers::Kind::kElasticQuota:
       HandleOtherObject(event, now);
       break;
     case informers::Kind::kCoschedulingPodGroup:

@@ -31,6 +31,11 @@ void ProfileHandle::ForEachNominatedPod(std::string_view node_name,
   for (const PodInfoPtr& pod : state_.cluster.nominator.NominatedPodsForNode(node_name)) visit(pod);
 }
 
+void ProfileHandle::ForEachNominatedPod(const std::function<void(const PodInfoPtr&)>& visit) {
+  state_.cluster.nominator.ForEach(
+      [&visit](std::string_view, const PodInfoPtr& pod) { visit(pod); });
+}
+
 void ProfileHandle::ClearNominatedNode(const PodInfo& pod) {
   api::PodStatusChange change;
   change.nominated_node_name = "";

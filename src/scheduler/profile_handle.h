@@ -63,6 +63,7 @@ class ProfileHandle final : public Handle {
     return state_.extenders.ProcessPreemption(*pod.pod, state_.cluster.cache,
                                               std::move(candidates));
   }
+  void ForEachNominatedPod(const std::function<void(const PodInfoPtr&)>& visit) override;
   void ForEachNominatedPod(std::string_view node_name,
                            const std::function<void(const PodInfoPtr&)>& visit) override;
   void ClearNominatedNode(const PodInfo& pod) override;

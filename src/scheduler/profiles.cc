@@ -213,12 +213,16 @@ Result<bool> Profiles::Replace(config::SchedulerConfiguration next,
                   "\" has the plugin Coscheduling cannot change without a restart");
     }
   }
-  const auto watches_topologies = [](const config::SchedulerConfiguration& configuration) {
-    return config::WithPlugins(Features(), configuration).node_resource_topologies;
+  const Features before = config::WithPlugins(Features(), configuration_);
+  const Features after = config::WithPlugins(Features(), next);
+  const std::pair<std::string_view, bool Features::*> watching[] = {
+      {config::kNodeResourceTopologyMatch, &Features::node_resource_topologies},
+      {config::kCapacityScheduling, &Features::elastic_quotas},
   };
-  if (watches_topologies(next) && !watches_topologies(configuration_)) {
-    return Fail("profiles: the plugin " + std::string(config::kNodeResourceTopologyMatch) +
-                " cannot come without a restart");
+  for (const auto& [plugin, watches] : watching) {
+    if (after.*watches && !(before.*watches)) {
+      return Fail("profiles: the plugin " + std::string(plugin) + " cannot come without a restart");
+    }
   }
   for (const auto& [name, profile] : made->profiles)
     HandOverEvictions(*current_.profiles.at(name), *profile);

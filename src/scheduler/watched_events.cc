@@ -41,6 +41,8 @@ std::optional<EventResource> EventResourceOf(informers::Kind kind) {
       return EventResource::kCompositePodGroup;
     case informers::Kind::kNodeResourceTopology:
       return EventResource::kNodeResourceTopology;
+    case informers::Kind::kElasticQuota:
+      return EventResource::kElasticQuota;
     case informers::Kind::kPod:
     case informers::Kind::kService:
     case informers::Kind::kReplicationController:

@@ -51,6 +51,8 @@ std::string_view ResourceName(EventResource resource) {
       return "scheduling.k8s.io/CompositePodGroup";
     case EventResource::kNodeResourceTopology:
       return "noderesourcetopologies.v1alpha2.topology.node.k8s.io";
+    case EventResource::kElasticQuota:
+      return "elasticquotas.v1alpha1.scheduling.x-k8s.io";
   }
   return "";
 }

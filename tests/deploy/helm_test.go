@@ -159,6 +159,8 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 		"--set", "monitoring.serviceMonitor.enabled=true", "--set", "monitoring.alerts.enabled=true", "--set", "monitoring.dashboard.enabled=true",
 	}
 	coscheduling := `[{"schedulerName": "berth", "plugins": {"multiPoint": {"enabled": [{"name": "Coscheduling"}], "disabled": [{"name": "PrioritySort"}]}}}]`
+	capacity := `[{"schedulerName": "berth", "plugins": {"multiPoint": {"enabled": [{"name": "CapacityScheduling"}]},
+		"postFilter": {"enabled": [{"name": "CapacityScheduling"}], "disabled": [{"name": "*"}]}}}]`
 	numa := `[{"schedulerName": "berth", "plugins": {"multiPoint": {"enabled": [{"name": "NodeResourceTopologyMatch"}]}},
 		"pluginConfig": [{"name": "NodeResourceTopologyMatch", "args": {"cacheResyncPeriodSeconds": 5}}]}]`
 	loadAware := `[{"schedulerName": "berth", "plugins": {"score": {"enabled": [{"name": "TargetLoadPacking", "weight": 5}]}},
@@ -170,6 +172,7 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 		{inDeploy("base"), nil},
 		{inDeploy("overlays", "monitored"), monitoring},
 		{inDeploy("overlays", "coscheduling"), []string{"--set-json", "config.profiles=" + coscheduling}},
+		{inDeploy("overlays", "capacity"), []string{"--set-json", "config.profiles=" + capacity}},
 		{inDeploy("overlays", "numa"), []string{"--set-json", "config.profiles=" + numa}},
 		{inDeploy("overlays", "load-aware"), []string{"--set-json", "config.profiles=" + loadAware}},
 	} {

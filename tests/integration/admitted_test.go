@@ -107,7 +107,7 @@ func TestWhateverTheAPIServerAdmitsIsRead(t *testing.T) {
 // isOfCustomResource is whether a table is about a kind that the API server has no Go type for: what it admits of one is what
 // the schema in the kind's definition says, and it sends JSON alone.
 func isOfCustomResource(table string) bool {
-	for _, custom := range []string{"CoschedulingPodGroup", "NodeResourceTopology", "NodeTopology"} {
+	for _, custom := range []string{"CoschedulingPodGroup", "NodeResourceTopology", "NodeTopology", "ElasticQuota"} {
 		if strings.HasPrefix(table, custom) {
 			return true
 		}

@@ -42,6 +42,24 @@ var manifestKinds = []schema.GroupVersionKind{
 var customKinds = map[string]reflect.Type{
 	"scheduling.x-k8s.io/v1alpha1 PodGroup":              reflect.TypeFor[CoschedulingPodGroup](),
 	"topology.node.k8s.io/v1alpha2 NodeResourceTopology": reflect.TypeFor[NodeResourceTopology](),
+	"scheduling.x-k8s.io/v1alpha1 ElasticQuota":          reflect.TypeFor[ElasticQuota](),
+}
+
+// ElasticQuota has the fields of the definition in kubernetes-sigs/scheduler-plugins v0.34.1-devel.
+type ElasticQuota struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        metav1.ObjectMeta  `json:"metadata"`
+	Spec            ElasticQuotaSpec   `json:"spec"`
+	Status          ElasticQuotaStatus `json:"status"`
+}
+
+type ElasticQuotaSpec struct {
+	Min corev1.ResourceList `json:"min"`
+	Max corev1.ResourceList `json:"max"`
+}
+
+type ElasticQuotaStatus struct {
+	Used corev1.ResourceList `json:"used"`
 }
 
 // NodeResourceTopology has the fields of the definition in k8stopologyawareschedwg/noderesourcetopology-api v0.1.2.

@@ -140,6 +140,9 @@ class FakeHandle final : public Handle {
       if (node == node_name) visit(pod);
     }
   }
+  void ForEachNominatedPod(const std::function<void(const PodInfoPtr&)>& visit) override {
+    for (const auto& [node, pod] : nominated_pods) visit(pod);
+  }
   void ClearNominatedNode(const PodInfo& pod) override {
     cleared_nominations.push_back(pod.pod->metadata.Key());
   }

@@ -168,6 +168,9 @@ class PlainListers final : public Listers {
                                     std::string_view name) const override {
     return FindOf<api::Workload>(namespace_, name);
   }
+  void ForEachElasticQuota(const Visit<api::ElasticQuota>& visit) const override {
+    VisitIf<api::ElasticQuota>(visit, [](const auto&) { return true; });
+  }
   std::shared_ptr<const api::NodeResourceTopology> FindNodeResourceTopology(
       std::string_view node_name) const override {
     const auto found = topologies_.find(node_name);
@@ -277,7 +280,7 @@ class PlainListers final : public Listers {
              std::vector<api::ResourceSlice>, std::vector<api::DeviceTaintRule>,
              std::vector<api::PodGroup>, std::vector<api::CompositePodGroup>,
              std::vector<api::Workload>, std::vector<api::CoschedulingPodGroup>,
-             std::vector<api::NodeResourceTopology>>
+             std::vector<api::NodeResourceTopology>, std::vector<api::ElasticQuota>>
       objects_;
   std::map<std::string, std::shared_ptr<const api::ResourceSlice>> slices_;
   std::map<std::string, std::shared_ptr<const api::NodeResourceTopology>, std::less<>> topologies_;

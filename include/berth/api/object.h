@@ -34,7 +34,7 @@ using ObjectPtr =
                  std::shared_ptr<const ResourceSlice>, std::shared_ptr<const DeviceTaintRule>,
                  std::shared_ptr<const PodGroup>, std::shared_ptr<const CompositePodGroup>,
                  std::shared_ptr<const Workload>, std::shared_ptr<const CoschedulingPodGroup>,
-                 std::shared_ptr<const NodeResourceTopology>>;
+                 std::shared_ptr<const NodeResourceTopology>, std::shared_ptr<const ElasticQuota>>;
 
 // The object when `object` holds one of kind T, else nullptr.
 template <typename T>

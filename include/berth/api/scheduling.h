@@ -124,6 +124,22 @@ struct CoschedulingPodGroup {
   friend bool operator==(const CoschedulingPodGroup&, const CoschedulingPodGroup&) = default;
 };
 
+// What the pods of a namespace may take.
+struct ElasticQuotaSpec {
+  ResourceList min;  // theirs, whatever others want
+  ResourceList max;  // no more, whatever is free; empty: no limit
+
+  friend bool operator==(const ElasticQuotaSpec&, const ElasticQuotaSpec&) = default;
+};
+
+// ElasticQuota of scheduling.x-k8s.io/v1alpha1, whose status another program writes.
+struct ElasticQuota {
+  ObjectMeta metadata;
+  ElasticQuotaSpec spec;
+
+  friend bool operator==(const ElasticQuota&, const ElasticQuota&) = default;
+};
+
 struct PodGroup {
   ObjectMeta metadata;
   PodGroupSpec spec;

@@ -40,8 +40,9 @@ struct Features {
 
   // No gate: a profile enables the plugin Coscheduling.
   bool coscheduling = false;
-  // The same of NodeResourceTopologyMatch.
+  // The same of NodeResourceTopologyMatch, and of CapacityScheduling.
   bool node_resource_topologies = false;
+  bool elastic_quotas = false;
 
   // KUBE_MAX_PD_VOLS: how many disks of one cloud provider a node takes; 0: not set.
   int32_t max_pd_volumes = 0;

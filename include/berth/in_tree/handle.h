@@ -100,6 +100,8 @@ class Handle {
   // Calls visit(pod) for every pod that is nominated for the node.
   virtual void ForEachNominatedPod(std::string_view node_name,
                                    const std::function<void(const PodInfoPtr&)>& visit) = 0;
+  // The same for every node.
+  virtual void ForEachNominatedPod(const std::function<void(const PodInfoPtr&)>& visit) = 0;
   // Takes the nomination out of the pod's status. The answer is not waited for.
   virtual void ClearNominatedNode(const PodInfo& pod) = 0;
   // The newest version of a pending pod of one of the profiles, or nullptr.

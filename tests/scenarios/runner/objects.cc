@@ -19,7 +19,7 @@ namespace {
 using informers::Kind;
 using Map = ConfigValue::Map;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 26> kLists = {{
+constexpr std::array<std::pair<std::string_view, Kind>, 27> kLists = {{
     {"pods", Kind::kPod},
     {"nodes", Kind::kNode},
     {"namespaces", Kind::kNamespace},
@@ -46,6 +46,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 26> kLists = {{
     {"workloads", Kind::kWorkload},
     {"coschedulingPodGroups", Kind::kCoschedulingPodGroup},
     {"nodeResourceTopologies", Kind::kNodeResourceTopology},
+    {"elasticQuotas", Kind::kElasticQuota},
 }};
 constexpr std::array<std::string_view, 4> kMetadataShortCuts = {"name", "namespace", "labels",
                                                                 "annotations"};
@@ -200,9 +201,11 @@ Result<api::ObjectPtr> Decode(Kind kind, const ConfigValue& tree) {
     case Kind::kCoschedulingPodGroup:
       return Decode<api::CoschedulingPodGroup>(tree);
     case Kind::kNodeResourceTopology:
+      return Decode<api::NodeResourceTopology>(tree);
+    case Kind::kElasticQuota:
       break;
   }
-  return Decode<api::NodeResourceTopology>(tree);
+  return Decode<api::ElasticQuota>(tree);
 }
 
 std::string Encode(const api::ObjectPtr& object) {

@@ -103,7 +103,7 @@ using Kinds =
                    CSINode, CSIDriver, CSIStorageCapacity, VolumeAttachment, VolumeAttributesClass,
                    ResourceClaim, ResourceClaimTemplate, DeviceClass, ResourceSlice,
                    DeviceTaintRule, PodGroup, CompositePodGroup, Workload, CoschedulingPodGroup,
-                   NodeResourceTopology, Lease, ApiStatus>;
+                   NodeResourceTopology, ElasticQuota, Lease, ApiStatus>;
 TYPED_TEST_SUITE(RoundTripTest, Kinds);
 
 TYPED_TEST(RoundTripTest, WhatIsEncodedAsJsonReadsBackEqualAsJsonAndAsYaml) {

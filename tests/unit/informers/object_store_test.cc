@@ -293,6 +293,8 @@ TEST(KindsTest, EveryKindHasItsLine) {
        R"({"kind":"PodGroup","metadata":{"name":"x"}})"},
       {Kind::kNodeResourceTopology, "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies",
        R"({"kind":"NodeResourceTopology","metadata":{"name":"x"}})"},
+      {Kind::kElasticQuota, "/apis/scheduling.x-k8s.io/v1alpha1/elasticquotas",
+       R"({"kind":"ElasticQuota","metadata":{"name":"x"}})"},
   };
   ASSERT_EQ(AllKinds().size(), std::size(cases));
   for (const auto& c : cases) {
@@ -339,7 +341,7 @@ TEST(KindsTest, GatesDecideWhichKindsAreWatched) {
   }
   for (const Kind kind :
        {Kind::kResourceClaimTemplate, Kind::kPodGroup, Kind::kCompositePodGroup, Kind::kWorkload,
-        Kind::kCoschedulingPodGroup, Kind::kNodeResourceTopology}) {
+        Kind::kCoschedulingPodGroup, Kind::kNodeResourceTopology, Kind::kElasticQuota}) {
     EXPECT_FALSE(watched(kind, defaults)) << InfoOf(kind).resource;
   }
   Features other;
@@ -350,13 +352,15 @@ TEST(KindsTest, GatesDecideWhichKindsAreWatched) {
   EXPECT_TRUE(watched(Kind::kPodGroup, other));
   EXPECT_TRUE(watched(Kind::kWorkload, other));
   EXPECT_TRUE(watched(Kind::kCompositePodGroup, other));
-  EXPECT_EQ(WatchedKinds(other).size(), AllKinds().size() - 4);
+  EXPECT_EQ(WatchedKinds(other).size(), AllKinds().size() - 5);
   Features with_plugin;
   with_plugin.coscheduling = true;
   EXPECT_TRUE(watched(Kind::kCoschedulingPodGroup, with_plugin));
   EXPECT_FALSE(watched(Kind::kPodGroup, with_plugin)) << "nothing but the custom resource";
   with_plugin.node_resource_topologies = true;
   EXPECT_TRUE(watched(Kind::kNodeResourceTopology, with_plugin));
+  with_plugin.elastic_quotas = true;
+  EXPECT_TRUE(watched(Kind::kElasticQuota, with_plugin));
 }
 
 TEST(KeptTextTest, OnlyWhatIsAskedForKeepsItsJson) {

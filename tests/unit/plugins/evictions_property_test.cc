@@ -33,7 +33,7 @@ struct Tally {
 
 class Walk {
  public:
-  explicit Walk(uint64_t seed) : random_(seed), evictions_(handle_) {
+  explicit Walk(uint64_t seed) : random_(seed), evictions_(handle_, "DefaultPreemption") {
     handle_.current_snapshot = &cache_;
     handle_.on_eviction_answered = [this](const EvictionAnswered& answered) {
       EXPECT_TRUE(evictions_.TakeAnswer(answered));
