@@ -34,6 +34,8 @@
 #include "plugins/node_affinity/node_affinity.h"
 #include "plugins/node_declared_features/node_declared_features.h"
 #include "plugins/node_name/node_name.h"
+#include "plugins/node_overload/args.h"
+#include "plugins/node_overload/node_overload.h"
 #include "plugins/node_ports/node_ports.h"
 #include "plugins/node_resource_topology_match/args.h"
 #include "plugins/node_resource_topology_match/node_resource_topology_match.h"
@@ -156,6 +158,7 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<NodeResourcesAllocatable>(ParseNodeResourcesAllocatableArgs),
       Register<NodeResourceTopologyMatch>(ParseNodeResourceTopologyMatchArgs),
       Register<CapacityScheduling>(),
+      Register<NodeOverload>(ParseNodeOverloadArgs),
       Register<TargetLoadPacking>(ParseTargetLoadPackingArgs),
       Register<LoadVariationRiskBalancing>(ParseLoadVariationRiskBalancingArgs),
       Register<LowRiskOverCommitment>(ParseLowRiskOverCommitmentArgs),
@@ -209,6 +212,7 @@ std::vector<PluginArgs> InTreeArgs() {
       {LowRiskOverCommitment::kName, LowRiskOverCommitmentArgsWithDefaults,
        LowRiskOverCommitmentArgsProblems},
       {NodeAffinity::kName, nullptr, NodeAffinityArgsProblems},
+      {NodeOverload::kName, NodeOverloadArgsWithDefaults, NodeOverloadArgsProblems},
       {NodeResourcesAllocatable::kName, NodeResourcesAllocatableArgsWithDefaults,
        NodeResourcesAllocatableArgsProblems},
       {NodeResourceTopologyMatch::kName, NodeResourceTopologyMatchArgsWithDefaults,

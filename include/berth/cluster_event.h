@@ -57,6 +57,7 @@ enum class EventResource : uint8_t {
   kCompositePodGroup,
   kNodeResourceTopology,
   kElasticQuota,
+  kNodeMetrics,  // what nodes are measured to use
 };
 
 // A change in the cluster that may make a parked pod schedulable.

@@ -232,6 +232,14 @@ constexpr SchemaField kLowRiskFields[] = {
     {"smoothingWindowSize", &kLong, kIfGiven},
     {"riskLimitWeights", &kWeightMap},
 };
+constexpr Schema kThresholdMap = {kAny, "map[v1.ResourceName]int64"};
+constexpr SchemaField kNodeOverloadFields[] = {
+    kApiVersionField,
+    kKindField,
+    {"metricProvider", &kMetricProvider, kAlways, "TrimaranSpec"},
+    {"watcherAddress", &kText, kIfGiven, "TrimaranSpec"},
+    {"thresholds", &kThresholdMap},
+};
 
 // Of plugins that kube-scheduler has no more; the kinds as v1beta1 had them.
 constexpr SchemaField kNodeLabelFields[] = {
@@ -268,6 +276,7 @@ constexpr auto kArgs = std::to_array<std::pair<std::string_view, Schema>>({
      {kStruct, "v1.LoadVariationRiskBalancingArgs", nullptr, kLoadVariationFields}},
     {"LowRiskOverCommitment", {kStruct, "v1.LowRiskOverCommitmentArgs", nullptr, kLowRiskFields}},
     {"NodeAffinity", {kStruct, "v1.NodeAffinityArgs", nullptr, kNodeAffinityArgsFields}},
+    {"NodeOverload", {kStruct, "v1.NodeOverloadArgs", nullptr, kNodeOverloadFields}},
     {"NodeResourcesAllocatable",
      {kStruct, "v1.NodeResourcesAllocatableArgs", nullptr, kAllocatableFields}},
     {"NodeResourceTopologyMatch",

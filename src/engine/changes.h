@@ -44,12 +44,12 @@ class Changes {
   const std::vector<NodeRow>& pods() const { return pods_; }
   // Rows whose node came, went, changed, was closed or opened; rows may repeat.
   const std::vector<NodeRow>& nodes() const { return nodes_; }
-  // Rows of which what is measured changed; may repeat. Only scores read them.
+  // Rows of which what is measured changed; may repeat.
   const std::vector<NodeRow>& measured() const { return measured_; }
   // Whether an answer for all nodes is brought up to date sooner than made again.
   bool AreFew(size_t num_nodes) const {
     constexpr size_t kFew = 16;
-    return pods_.size() + nodes_.size() <= std::max(kFew, num_nodes / 4);
+    return pods_.size() + nodes_.size() + measured_.size() <= std::max(kFew, num_nodes / 4);
   }
   // Where the next look begins.
   uint64_t generation() const { return to_; }

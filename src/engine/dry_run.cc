@@ -11,7 +11,9 @@ bool ReadsOnlyTheNode(const framework::FilterEntry& entry) {
   const Inputs& inputs = entry.instance->inputs;
   return inputs.declared &&
          std::all_of(inputs.inputs.begin(), inputs.inputs.end(),
-                     [](const Input& input) { return input.reach == Reach::kNode; });
+                     [](const Input& input) {
+                       return input.reach == Reach::kNode || input.reach == Reach::kMeasured;
+                     });
 }
 
 }  // namespace

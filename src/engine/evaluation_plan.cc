@@ -69,7 +69,7 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
                        .each_pod = entry.instance->inputs.each_pod,
                        .score = &entry,
                        .normalises = entry.extensions != nullptr});
-    reads_measured_ = reads_measured_ || scores_.back().scope.measured;
+    scores_read_measured_ = scores_read_measured_ || scores_.back().scope.measured;
     NoteMemory(*entry.instance);
     keepable_ = keepable_ && MayBeKept(entry.instance->inputs);
   }
@@ -111,9 +111,11 @@ FilterStep& EvaluationPlan::FilterAt(const Plugin& plugin, size_t index) {
   if (known != filters_.end()) return *known;
   keepable_ = keepable_ && MayBeKept(plugin.inputs);
   NoteMemory(plugin);
+  const InputScope scope = InputScope::Of(plugin.inputs);
+  filters_read_measured_ = filters_read_measured_ || scope.measured;
   return filters_.emplace_back(FilterStep{.name = plugin.name,
                                           .index = index,
-                                          .scope = InputScope::Of(plugin.inputs),
+                                          .scope = scope,
                                           .each_pod = plugin.inputs.each_pod});
 }
 

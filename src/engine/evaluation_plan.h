@@ -67,8 +67,9 @@ class EvaluationPlan {
   bool keepable() const { return keepable_; }
   // The same of what makes a refusal: PreFilter, Filter and PostFilter.
   bool keeps_refusals() const { return keeps_refusals_; }
-  // Whether a score reads what nodes are measured to use.
-  bool reads_measured() const { return reads_measured_; }
+  // Whether a filter, or a score, reads what nodes are measured to use.
+  bool filters_read_measured() const { return filters_read_measured_; }
+  bool scores_read_measured() const { return scores_read_measured_; }
   // Whether a PostFilter reads more of the cluster than preemption does.
   bool post_filter_reads_cluster() const { return post_filter_reads_cluster_; }
   const framework::Profile& profile() const { return profile_; }
@@ -91,7 +92,8 @@ class EvaluationPlan {
   bool keepable_ = true;
   bool keeps_refusals_ = true;
   bool post_filter_reads_cluster_ = false;
-  bool reads_measured_ = false;
+  bool filters_read_measured_ = false;
+  bool scores_read_measured_ = false;
   std::vector<FilterStep> filters_;
   std::vector<ScoreStep> scores_;
   std::vector<const MemoryPlugin*> memory_;

@@ -79,8 +79,9 @@ bool KeptVerdicts::Continue(const DecisionInput& input, const Stale& stale, Touc
   if (!stale.update) {
     // The class that asks knows of these rows by itself.
     if (passes_all()) return true;
-    const size_t count =
-        (stale.nodes ? changes.nodes().size() : 0) + (stale.pods ? changes.pods().size() : 0);
+    const size_t count = (stale.nodes ? changes.nodes().size() : 0) +
+                         (stale.pods ? changes.pods().size() : 0) +
+                         (stale.measured ? changes.measured().size() : 0);
     if (count == 0) return true;
     if (count <= framework::kFewNodes) {
       bool asked = true;
@@ -89,6 +90,7 @@ bool KeptVerdicts::Continue(const DecisionInput& input, const Stale& stale, Touc
       };
       if (stale.nodes) ask(changes.nodes());
       if (stale.pods) ask(changes.pods());
+      if (stale.measured) ask(changes.measured());
       return asked;
     }
   }
@@ -101,6 +103,7 @@ bool KeptVerdicts::Continue(const DecisionInput& input, const Stale& stale, Touc
   if (passes_all()) return true;
   if (stale.nodes) SetAll(changes.nodes(), rows);
   if (stale.pods) SetAll(changes.pods(), rows);
+  if (stale.measured) SetAll(changes.measured(), rows);
   if (rows.Empty()) return true;
   touched.Add(rows);
   return AskSome(input, rows);

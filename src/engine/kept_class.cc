@@ -98,8 +98,11 @@ void KeptClass::NoteChanges(Changes& changes) {
   };
   touch(changes.pods());
   touch(changes.nodes());
-  if (!plan_.reads_measured()) return;
-  for (const NodeRow row : changes.measured()) touched_scores_.Set(row);
+  if (plan_.filters_read_measured()) {
+    touch(changes.measured());
+  } else if (plan_.scores_read_measured()) {
+    for (const NodeRow row : changes.measured()) touched_scores_.Set(row);
+  }
 }
 
 bool KeptClass::RefreshVerdicts(const DecisionInput& input) {

@@ -89,6 +89,9 @@ bool KeptRejections::NoteChanges(const ClusterState& cluster) {
   for (const auto* rows : {&changes_.pods(), &changes_.nodes()}) {
     for (const NodeRow row : *rows) stale_.Set(row);
   }
+  if (plan_.filters_read_measured()) {
+    for (const NodeRow row : changes_.measured()) stale_.Set(row);
+  }
   names_.clear();
   if (!cluster.nominated.NodesChangedSince(nominations_generation_, names_)) return false;
   nominations_generation_ = cluster.nominated.generation();

@@ -185,6 +185,8 @@ void Loop::Dispatch(Message& message, Time now) {
     parts_.profiles.TakeAnswer(*answered);
   } else if (auto* measured = std::get_if<NodesMeasured>(&message)) {
     state_.cluster.node_metrics.Take(*measured);
+    parts_.queue.MoveAllToActiveOrBackoffQueue({EventResource::kNodeMetrics, action::kUpdate}, {},
+                                               {}, now);
   } else if (auto* query = std::get_if<Query>(&message)) {
     state_.in_query = true;
     query->run();

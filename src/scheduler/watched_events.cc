@@ -65,6 +65,7 @@ bool IsWatched(EventResource resource, const Features& features) {
     case EventResource::kAssignedPod:
     case EventResource::kUnscheduledPod:
     case EventResource::kTargetPod:
+    case EventResource::kNodeMetrics:
       return true;
     default:
       return std::ranges::any_of(

@@ -53,6 +53,8 @@ std::string_view ResourceName(EventResource resource) {
       return "noderesourcetopologies.v1alpha2.topology.node.k8s.io";
     case EventResource::kElasticQuota:
       return "elasticquotas.v1alpha1.scheduling.x-k8s.io";
+    case EventResource::kNodeMetrics:
+      return "nodes.v1beta1.metrics.k8s.io";
   }
   return "";
 }

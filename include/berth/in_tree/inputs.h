@@ -39,7 +39,7 @@ inline constexpr PodParts kEverything = ~PodParts{0};
 enum class Reach : uint8_t {
   kNode,          // the node object of this row
   kUsage,         // the pods on this row and what they use
-  kMeasured,      // what this row is measured to use: MeasuredNodes. For scores
+  kMeasured,      // what this row is measured to use: MeasuredNodes
   kAllNodes,      // the node objects of all rows
   kDomain,        // usage on rows with this row's value of a topology key
   kCluster,       // totals over all rows
