@@ -93,7 +93,7 @@ class CapacityScheduling::Selection final : public VictimSelection {
 };
 
 CapacityScheduling::Preemption::Preemption(CapacityScheduling& plugin, Handle& handle)
-    : DefaultPreemption({}, handle, kName, Nodes::kAll), plugin_(plugin) {}
+    : DefaultPreemption({}, handle, CapacityScheduling::kName, Nodes::kAll), plugin_(plugin) {}
 
 std::unique_ptr<VictimSelection> CapacityScheduling::Preemption::MakeSelection(
     const SelectionInput& input) {
