@@ -497,7 +497,7 @@ class PatternReader {
   }
 
   void AddAscii(const AsciiClass& known, bool negated, RuneSet& set) {
-    AddClass(known.name, negated, set, [&](RuneSet& own) {
+    AddClass(known.name, negated, flags_.any_case, set, [&](RuneSet& own) {
       for (size_t i = 0; i + 1 < known.ranges.size(); i += 2)
         own.Add(static_cast<unsigned char>(known.ranges[i]),
                 static_cast<unsigned char>(known.ranges[i + 1]));
@@ -508,24 +508,25 @@ class PatternReader {
   // What `fill` makes of the class of that name is made once, and is added to a set once. False:
   // there is none.
   template <typename Fill>
-  bool AddClass(std::string_view name, bool negated, RuneSet& set, const Fill& fill) {
-    std::string key = flags_.any_case ? "i" : "-";
+  bool AddClass(std::string_view name, bool negated, bool any_case, RuneSet& set,
+                const Fill& fill) {
+    std::string key = any_case ? "i" : "-";
     key += negated ? '^' : '-';
     key += name;
     const auto [at, is_new] = classes_.try_emplace(std::move(key));
     if (is_new) {
       RuneSet own;
       if (!fill(own)) return false;
-      at->second = std::make_unique<const RuneSet>(Finished(own, negated));
+      at->second = std::make_unique<const RuneSet>(Finished(own, negated, any_case));
       work_ += own.work() + at->second->work();
     }
     if (added_.insert(at->second.get()).second) set.Add(*at->second);
     return true;
   }
 
-  RuneSet Finished(const RuneSet& known, bool negated) const {
+  static RuneSet Finished(const RuneSet& known, bool negated, bool any_case) {
     RuneSet own;
-    if (flags_.any_case) {
+    if (any_case) {
       own.AddFolded(known);
     } else {
       own.Add(known);
@@ -564,7 +565,8 @@ class PatternReader {
     }
     // No class of ASCII has such a name.
     const std::string key = "p" + std::string(name);
-    if (!AddClass(key, negated, set, [&](RuneSet& own) {
+    const bool any_case = flags_.any_case && RuneSet::HasOtherCases(name);
+    if (!AddClass(key, negated, any_case, set, [&](RuneSet& own) {
           const bool is_known = own.AddProperty(name);
           own.Clean();
           return is_known;

@@ -128,6 +128,11 @@ bool RuneSet::AddProperty(std::string_view name) {
   return false;
 }
 
+bool RuneSet::HasOtherCases(std::string_view property) {
+  const UnicodeName* const found = FindName(UnicodeCategoryNames(), CanonicalName(property));
+  return found == nullptr || found->value != FindName(UnicodeCategoryNames(), "Lc")->value;
+}
+
 void RuneSet::Clean() {
   if (clean_) return;
   work_ += ranges_.size();

@@ -37,6 +37,9 @@ class RuneSet {
   void AddAllBut(const RuneSet& others);
   // The code points of a category or a script; false: Go knows none of that name.
   bool AddProperty(std::string_view name);
+  // Whether other cases belong to that class, too, where a pattern ignores case. Go has no table of
+  // them for cased letters, of which U+0345 is another case.
+  static bool HasOtherCases(std::string_view property);
 
   // Sorts the ranges and merges those that touch.
   void Clean();

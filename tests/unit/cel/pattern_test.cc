@@ -45,6 +45,8 @@ TEST(PatternTest, TakesWhatGoTakesAndRe2DoesNot) {
       {"\\p{greek}", "aβ", "β"},
       {"(?i)\\p{Lu}+", "1aB2", "aB"},
       {"(?i)[^\\P{Lu}]+", "1aB2", "aB"},
+      {"(?i)\\P{L}", "\u0345", ""},
+      {"(?i)\\P{LC}", "\u0345", "\u0345"},
       {"(?i)straße", "xSTRAßE", "STRAßE"},
       {"(?i)k", "\u212A", "\u212A"},
       {"a*\\Q\\E*", "aa", "aa"},
