@@ -128,7 +128,8 @@ void CapacityScheduling::Update(const Snapshot& snapshot) {
 
 CapacityScheduling::Wanted CapacityScheduling::WantedBy(const PodInfo& pod) const {
   const ResourceNames& names = handle_.resource_names();
-  Wanted wanted{.of_pod = QuotaAmountsOf(pod.requests, names)};
+  Wanted wanted;
+  wanted.of_pod = QuotaAmountsOf(pod.requests, names);
   wanted.in_namespace = wanted.in_all = wanted.of_pod;
   const api::ObjectMeta& metadata = pod.pod->metadata;
   handle_.ForEachNominatedPod([&](const PodInfoPtr& nominated) {

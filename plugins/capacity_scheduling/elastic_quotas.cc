@@ -75,7 +75,7 @@ bool QuotaTable::OverMinInAll(const QuotaAmounts& more) const {
 }
 
 bool QuotaTable::TakeQuotas(const Listers& listers, ResourceNames& names) {
-  absl::flat_hash_map<std::string, NamespaceQuota> next;
+  std::map<std::string, NamespaceQuota, std::less<>> next;
   QuotaAmounts min;
   bool same_namespaces = true;
   listers.ForEachElasticQuota([&](const api::ElasticQuota& object) {

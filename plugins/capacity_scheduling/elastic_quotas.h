@@ -62,7 +62,7 @@ class QuotaTable {
   size_t size() const { return by_namespace_.size(); }
 
  private:
-  absl::flat_hash_map<std::string, NamespaceQuota> by_namespace_;
+  std::map<std::string, NamespaceQuota, std::less<>> by_namespace_;
   QuotaAmounts used_;  // by all of them
   QuotaAmounts min_;
 };

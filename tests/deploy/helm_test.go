@@ -177,7 +177,8 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 		{inDeploy("overlays", "load-aware"), []string{"--set-json", "config.profiles=" + loadAware}},
 	} {
 		want := objects(t, string(kubectl(t, "kustomize", c.manifests)))
-		args := []string{"template", "berth", inDeploy("helm"), "--namespace", controlplane.BerthNamespace, "--kube-version", programs.KubernetesVersion}
+		args := []string{"template", "berth", inDeploy("helm"), "--no-hooks", "--namespace", controlplane.BerthNamespace, "--kube-version",
+			programs.KubernetesVersion}
 		have := objects(t, mustHelm(t, append(args, c.values...)...))
 		if a, b := slices.Sorted(maps.Keys(have)), slices.Sorted(maps.Keys(want)); !slices.Equal(a, b) {
 			t.Errorf("%s: the chart makes\n%s\nnot\n%s", c.manifests, strings.Join(a, "\n"), strings.Join(b, "\n"))
@@ -218,6 +219,9 @@ func TestValuesReachTheConfigurationAndWhatDependsOnIt(t *testing.T) {
 		{field("ConfigMap here/other-config", "data", "config.yaml", "clientConnection", "burst"), 400.0},
 		{field("ConfigMap here/other-config", "data", "config.yaml", "leaderElection", "resourceNamespace"), "here"},
 		{field("Role here/other-leader-election", "rules", 1, "resourceNames", 0), "lease"},
+		// What `helm test` makes is scheduled by what was installed.
+		{field("Pod here/other-test", "spec", "schedulerName"), "berth"},
+		{field("Pod here/other-test", "spec", "containers", 0, "image"), "registry.example/berth:v9"},
 		// With one replica a budget would stop every drain.
 		{out["PodDisruptionBudget here/other"], nil},
 	} {
