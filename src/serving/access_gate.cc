@@ -11,6 +11,13 @@
 namespace berth::serving {
 namespace {
 
+// AccessObserver's results.
+constexpr std::string_view kSuccess = "success";
+constexpr std::string_view kError = "error";
+constexpr std::string_view kAllowed = "allowed";
+constexpr std::string_view kDenied = "denied";
+constexpr std::string_view kNoOpinion = "no-opinion";
+
 // So that no browser takes a message for a page.
 std::string Sanitized(std::string_view text) {
   std::string out;
@@ -63,12 +70,15 @@ std::string LowerVerb(const std::string& method) {
 AccessGate::AccessGate(std::unique_ptr<Authenticator> authenticator,
                        std::shared_ptr<AccessReviews> reviews,
                        std::vector<std::string> always_allow_paths,
-                       std::shared_ptr<const Router> router, AboutObject about_object)
+                       std::shared_ptr<const Router> router, const Clock& clock,
+                       AboutObject about_object, AccessObserver* observer)
     : authenticator_(std::move(authenticator)),
       reviews_(std::move(reviews)),
       always_allow_(std::move(always_allow_paths)),
       router_(std::move(router)),
-      about_object_(std::move(about_object)) {
+      clock_(clock),
+      about_object_(std::move(about_object)),
+      observer_(observer) {
   for (std::string& path : always_allow_) {
     if (!path.starts_with('/')) path.insert(path.begin(), '/');
   }
@@ -100,44 +110,56 @@ void AccessGate::Admit(const RequestPtr& request, const Decide& decide) {
 }
 
 void AccessGate::Judge(const RequestPtr& request, const Decide& answer) {
-  authenticator_->Authenticate(*request, [this, request, answer](Answer<User> user) {
+  const Time begun = clock_.Now();
+  authenticator_->Authenticate(*request, [this, begun, request, answer](Answer<User> user) {
+    const Time known = clock_.Now();
+    if (observer_ != nullptr) {
+      observer_->OnAuthenticated(user ? kSuccess : kError, user ? &*user : nullptr, known - begun);
+    }
     if (!user && user.error().overloaded) return answer(Overloaded());
     if (!user) {
       base::LogV(2, "Unable to authenticate the request",
                  {{"path", request->path}, {"err", user.error().message}});
       return answer(Refusal(401, "Unauthorized", "Unauthorized", Details::kNone));
     }
-    Authorize(request, std::move(*user), answer);
+    Authorize(request, std::move(*user),
+              [this, known, answer](std::string_view result, std::optional<Response> refused) {
+                if (observer_ != nullptr) observer_->OnAuthorized(result, clock_.Now() - known);
+                answer(std::move(refused));
+              });
   });
 }
 
-void AccessGate::Authorize(const RequestPtr& request, User user, const Decide& decide) {
+void AccessGate::Authorize(const RequestPtr& request, User user, const Authorized& decide) {
   const auto is_master = [&user] {
     return std::find(user.groups.begin(), user.groups.end(), kMastersGroup) != user.groups.end();
   };
-  if (is_master() || AlwaysAllowed(request->path)) return decide(std::nullopt);
+  if (is_master() || AlwaysAllowed(request->path)) return decide(kAllowed, std::nullopt);
   const AccessAttributes attributes{std::move(user), LowerVerb(request->method), request->path};
-  if (reviews_ == nullptr) return decide(Forbidden(attributes, ""));
+  if (reviews_ == nullptr) return decide(kNoOpinion, Forbidden(attributes, ""));
+  const auto refuse = [decide](const AccessAttributes& about, const AccessDecision& decision) {
+    decide(decision.denied ? kDenied : kNoOpinion, Forbidden(about, decision.reason));
+  };
   Review(request, attributes, decide, [=, this](const AccessDecision& decision) {
     AccessAttributes about = attributes;
     if (about_object_) about.resource = about_object_(*request);
-    if (!about.resource) return decide(Forbidden(attributes, decision.reason));
-    Review(request, about, decide,
-           [=](const AccessDecision& second) { decide(Forbidden(about, second.reason)); });
+    if (!about.resource) return refuse(attributes, decision);
+    Review(request, about, decide, [=](const AccessDecision& second) { refuse(about, second); });
   });
 }
 
 void AccessGate::Review(const RequestPtr& request, const AccessAttributes& attributes,
-                        const Decide& decide,
+                        const Authorized& decide,
                         const std::function<void(const AccessDecision&)>& refused) {
   const auto decided = [request, decide, refused](const Answer<AccessDecision>& decision) {
-    if (!decision && decision.error().overloaded) return decide(Overloaded());
+    if (!decision && decision.error().overloaded) return decide(kError, Overloaded());
     if (!decision) {
-      return decide(ErrorText(500, Sanitized("Internal Server Error: " + Quoted(request->path) +
+      return decide(kError,
+                    ErrorText(500, Sanitized("Internal Server Error: " + Quoted(request->path) +
                                              ": the authorization could not be checked")));
     }
     if (!decision->allowed) return refused(*decision);
-    decide(std::nullopt);
+    decide(kAllowed, std::nullopt);
   };
   reviews_->Review(attributes, request->peer, *request->departure, decided);
 }

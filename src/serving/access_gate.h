@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "berth/time.h"
 #include "src/serving/authenticator.h"
 #include "src/serving/http.h"
 #include "src/serving/reviews.h"
@@ -33,28 +35,34 @@ class AccessGate {
   using AboutObject = std::function<std::optional<ResourceAttributes>(const Request&)>;
 
   // `reviews` may be nullptr. A path that ends in '*' allows all that begin with what is before it.
+  // `clock` and `observer`, which may be nullptr, outlive the gate.
   AccessGate(std::unique_ptr<Authenticator> authenticator, std::shared_ptr<AccessReviews> reviews,
              std::vector<std::string> always_allow_paths, std::shared_ptr<const Router> router,
-             AboutObject about_object = {});
+             const Clock& clock, AboutObject about_object = {}, AccessObserver* observer = nullptr);
 
   // Calls `respond` exactly once, now or later; not at all once the client has gone.
   void Serve(const RequestPtr& request, const Respond& respond);
-  // The way up to the router alone, by a request whose body has yet to be read.
+  // The way up to the router alone, by a request whose body has yet to be read; with the body it
+  // goes all of it again.
   void Admit(const RequestPtr& request, const Decide& decide);
 
  private:
   void Judge(const RequestPtr& request, const Decide& decide);
   bool AlwaysAllowed(const std::string& path) const;
-  void Authorize(const RequestPtr& request, User user, const Decide& decide);
+  // As Decide, with the result as AccessObserver::OnAuthorized() has it.
+  using Authorized = std::function<void(std::string_view result, std::optional<Response> refused)>;
+  void Authorize(const RequestPtr& request, User user, const Authorized& decide);
   // Asks whether the attributes are allowed; `refused` is called where they are not.
-  void Review(const RequestPtr& request, const AccessAttributes& attributes, const Decide& decide,
-              const std::function<void(const AccessDecision&)>& refused);
+  void Review(const RequestPtr& request, const AccessAttributes& attributes,
+              const Authorized& decide, const std::function<void(const AccessDecision&)>& refused);
 
   std::unique_ptr<Authenticator> authenticator_;
   std::shared_ptr<AccessReviews> reviews_;
   std::vector<std::string> always_allow_;
   std::shared_ptr<const Router> router_;
+  const Clock& clock_;
   AboutObject about_object_;
+  AccessObserver* const observer_;
 };
 
 }  // namespace berth::serving

@@ -89,7 +89,8 @@ ConfigValue::Map SpecOf(const AccessAttributes& attributes) {
 
 AccessDecision DecisionOf(const ConfigValue& status) {
   AccessDecision decision;
-  decision.allowed = FlagIn(status, "allowed") && !FlagIn(status, "denied");
+  decision.denied = FlagIn(status, "denied");
+  decision.allowed = FlagIn(status, "allowed") && !decision.denied;
   decision.reason = TextIn(status, "reason");
   return decision;
 }
@@ -118,14 +119,14 @@ std::string TextIn(const ConfigValue& map, std::string_view key) {
 }
 
 TokenReviews::TokenReviews(client::ApiClient& api, base::Executor& executor, const Clock& clock,
-                           Duration ttl)
+                           Duration ttl, AccessObserver* observer)
     : clock_(clock),
       ttl_(ttl),
       good_(kMaxTokens),
       bad_(kMaxTokens),
       acquainted_(kMaxTokens),
-      of_acquaintances_(std::make_shared<Reviewer>(api, executor, kTokenReview)),
-      of_strangers_(std::make_shared<Reviewer>(api, executor, kTokenReview)) {}
+      of_acquaintances_(std::make_shared<Reviewer>(api, executor, clock, kTokenReview, observer)),
+      of_strangers_(std::make_shared<Reviewer>(api, executor, clock, kTokenReview, observer)) {}
 
 void TokenReviews::Review(const std::string& token, const std::string& peer, Departure& client,
                           OnUser done) {
@@ -153,13 +154,14 @@ void TokenReviews::Keep(const std::string& key, const Answer<User>& user) {
 }
 
 AccessReviews::AccessReviews(client::ApiClient& api, base::Executor& executor, const Clock& clock,
-                             Duration allowed_ttl, Duration denied_ttl)
+                             Duration allowed_ttl, Duration denied_ttl, AccessObserver* observer)
     : clock_(clock),
       allowed_ttl_(allowed_ttl),
       denied_ttl_(denied_ttl),
       known_(kMaxDecisions),
-      of_users_(std::make_shared<Reviewer>(api, executor, kSubjectAccessReview)),
-      of_strangers_(std::make_shared<Reviewer>(api, executor, kSubjectAccessReview)) {}
+      of_users_(std::make_shared<Reviewer>(api, executor, clock, kSubjectAccessReview, observer)),
+      of_strangers_(
+          std::make_shared<Reviewer>(api, executor, clock, kSubjectAccessReview, observer)) {}
 
 void AccessReviews::Review(const AccessAttributes& attributes, const std::string& peer,
                            Departure& client, OnDecision done) {
@@ -222,14 +224,25 @@ void Reviewer::Send(const std::string& question, uint64_t number, ConfigValue::M
                        number](const Answer<ConfigValue>& status) {
     if (const auto self = weak.lock()) self->Finish(question, number, status);
   };
+  const auto take = [weak = weak_from_this(), finish, kind = kind_.kind,
+                     begun = clock_.Now()](const client::ResponseResult& result) {
+    if (const auto self = weak.lock()) self->Observe(result, begun);
+    finish(StatusIn(result, kind));
+  };
   Question& asked = questions_.at(question);
   // The answer comes on the client's thread.
-  asked.call = api_.Send(std::move(request), [&executor = executor_, finish,
-                                              kind = kind_.kind](client::ResponseResult result) {
-    executor.Post([finish, kind, result = std::move(result)] { finish(StatusIn(result, kind)); });
-  });
+  asked.call =
+      api_.Send(std::move(request), [&executor = executor_, take](client::ResponseResult result) {
+        executor.Post([take, result = std::move(result)] { take(result); });
+      });
   asked.deadline = executor_.PostAfter(
       kPatience, [finish] { finish(tl::unexpected(NoAnswer{"no answer came in time"})); });
+}
+
+void Reviewer::Observe(const client::ResponseResult& result, Time begun) const {
+  if (observer_ == nullptr) return;
+  const int code = result ? result->code : result.error().code;
+  observer_->OnReviewed(kind_, code, clock_.Now() - begun);
 }
 
 void Reviewer::Finish(const std::string& question, uint64_t number,

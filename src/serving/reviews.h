@@ -38,6 +38,22 @@ inline constexpr ReviewKind kSubjectAccessReview{
     "/apis/authorization.k8s.io/v1/subjectaccessreviews", "authorization.k8s.io/v1",
     "SubjectAccessReview"};
 
+// What is known of each request that asks for access, and of each review that the API server was
+// asked for.
+//
+// Thread safety: called on the executor's thread.
+class AccessObserver {
+ public:
+  virtual ~AccessObserver() = default;
+  // `result` is "success" or "error"; `user` is nullptr unless it is "success".
+  virtual void OnAuthenticated(std::string_view result, const User* user, Duration took) = 0;
+  // `result` is "allowed", "denied", "no-opinion" or "error".
+  virtual void OnAuthorized(std::string_view result, Duration took) = 0;
+  // `code` is the HTTP status of the last answer; 0: there was none. `took` counts from the
+  // question on.
+  virtual void OnReviewed(const ReviewKind& kind, int code, Duration took) = 0;
+};
+
 // Asks the API server, by review objects of one kind. A question that is under way already
 // waits for the same answer. What strangers can make it hold is bounded: so many questions at once,
 // of one asker no more than his share, each for so long, and none whose clients have all gone.
@@ -52,9 +68,10 @@ class Reviewer : public std::enable_shared_from_this<Reviewer> {
 
   using OnStatus = std::function<void(const Answer<ConfigValue>&)>;
 
-  // Both outlive the reviewer.
-  Reviewer(client::ApiClient& api, base::Executor& executor, const ReviewKind& kind)
-      : api_(api), executor_(executor), kind_(kind) {}
+  // All outlive the reviewer; `observer` may be nullptr.
+  Reviewer(client::ApiClient& api, base::Executor& executor, const Clock& clock,
+           const ReviewKind& kind, AccessObserver* observer)
+      : api_(api), executor_(executor), clock_(clock), kind_(kind), observer_(observer) {}
 
   // Creates `spec` as an object and gives the answer's status, unless the client has gone before.
   // `question` is equal for equal specs and no others. Errors: there are too many questions under
@@ -75,6 +92,7 @@ class Reviewer : public std::enable_shared_from_this<Reviewer> {
 
   void Send(const std::string& question, uint64_t number, ConfigValue::Map spec);
   Question Remove(Questions::iterator question);
+  void Observe(const client::ResponseResult& result, Time begun) const;
   void Finish(const std::string& question, uint64_t number, const Answer<ConfigValue>& status);
   // Of failures in a row the first is for every log: strangers decide how many there are.
   void TellOf(const Answer<ConfigValue>& status);
@@ -83,7 +101,9 @@ class Reviewer : public std::enable_shared_from_this<Reviewer> {
 
   client::ApiClient& api_;
   base::Executor& executor_;
+  const Clock& clock_;
   const ReviewKind kind_;
+  AccessObserver* const observer_;
   uint64_t last_number_ = 0;
   bool failing_ = false;
   Questions questions_;
@@ -146,7 +166,8 @@ class TokenReviews {
   static constexpr Duration kAcquaintance = std::chrono::hours(1);
 
   // All outlive this object. A verdict, good or bad, holds for `ttl`.
-  TokenReviews(client::ApiClient& api, base::Executor& executor, const Clock& clock, Duration ttl);
+  TokenReviews(client::ApiClient& api, base::Executor& executor, const Clock& clock, Duration ttl,
+               AccessObserver* observer = nullptr);
 
   // Errors: it is no user's, or the server could not be asked; the latter is not kept. Nothing
   // comes of it once the client has gone. Tokens that clients of one address (Request::peer) make
@@ -168,7 +189,8 @@ class TokenReviews {
 
 struct AccessDecision {
   bool allowed = false;
-  std::string reason;  // may be ""
+  bool denied = false;  // not only not allowed
+  std::string reason;   // may be ""
 };
 
 // An object of the API server, and what is done with it.
@@ -197,7 +219,7 @@ class AccessReviews {
  public:
   // All outlive this object.
   AccessReviews(client::ApiClient& api, base::Executor& executor, const Clock& clock,
-                Duration allowed_ttl, Duration denied_ttl);
+                Duration allowed_ttl, Duration denied_ttl, AccessObserver* observer = nullptr);
 
   // Errors: the server could not be asked; that is not kept. Nothing comes of it once the client
   // has gone. No user takes the places of others, nor a stranger (system:anonymous) of other

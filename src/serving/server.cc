@@ -32,17 +32,18 @@ Result<std::unique_ptr<Server>> Server::Make(ServerOptions options, AccessApis a
   server->authentication_ = *config;
   std::shared_ptr<TokenReviews> tokens;
   if (apis.authentication != nullptr) {
-    tokens = std::make_shared<TokenReviews>(*apis.authentication, loop, clock, token_ttl);
+    tokens = std::make_shared<TokenReviews>(*apis.authentication, loop, clock, token_ttl,
+                                            options.observer);
   }
   std::shared_ptr<AccessReviews> reviews;
   if (apis.authorization != nullptr) {
     reviews = std::make_shared<AccessReviews>(*apis.authorization, loop, clock, options.allowed_ttl,
-                                              options.denied_ttl);
+                                              options.denied_ttl, options.observer);
   }
   server->gate_ = std::make_unique<AccessGate>(
       std::make_unique<Authenticator>(std::move(*config), std::move(tokens), clock),
-      std::move(reviews), std::move(options.always_allow_paths), std::move(router),
-      std::move(options.about_object));
+      std::move(reviews), std::move(options.always_allow_paths), std::move(router), clock,
+      std::move(options.about_object), options.observer);
 
   auto https = HttpServer::Listen(
       options.listen, options.limits, server->tls_.get(), loop,

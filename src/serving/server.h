@@ -29,6 +29,7 @@ struct ServerOptions {
   Duration allowed_ttl = std::chrono::seconds(10);
   Duration denied_ttl = std::chrono::seconds(10);
   AccessGate::AboutObject about_object = {};
+  AccessObserver* observer = nullptr;  // outlives the server
 };
 
 // The API servers that answer questions about users; either may be nullptr: there is none.

@@ -3,6 +3,7 @@
 
 #include "src/client/curl_client.h"
 #include "src/metrics/registry.h"
+#include "src/serving/reviews.h"
 
 namespace berth::app {
 
@@ -18,6 +19,23 @@ class RequestMetrics final : public client::RequestObserver {
   void OnAttempt(const Attempt& attempt) override;
   void OnRateLimited(client::Verb verb, std::string_view host, Duration waited) override;
   void OnRetry(client::Verb verb, std::string_view host, int code) override;
+
+ private:
+  metrics::Registry& registry_;
+};
+
+// Counts who asks for the HTTPS endpoints, and what the API server was asked about them, as
+// kube-scheduler's server does. Names of users become one of a few.
+//
+// Thread safety: any thread.
+class AccessMetrics final : public serving::AccessObserver {
+ public:
+  // `registry` must outlive this.
+  explicit AccessMetrics(metrics::Registry& registry) : registry_(registry) {}
+
+  void OnAuthenticated(std::string_view result, const serving::User* user, Duration took) override;
+  void OnAuthorized(std::string_view result, Duration took) override;
+  void OnReviewed(const serving::ReviewKind& kind, int code, Duration took) override;
 
  private:
   metrics::Registry& registry_;

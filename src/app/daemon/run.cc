@@ -124,7 +124,7 @@ Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags, const Settin
     if (!stopping) return std::nullopt;
     return "process is shutting down";
   };
-  auto serving = SecureServing::Make(flags, daemon.clock(), base::RandomSeed(),
+  auto serving = SecureServing::Make(flags, daemon.clock(), base::RandomSeed(), daemon.metrics(),
                                      MakeEndpoints(std::move(sources)));
   if (!serving || *serving == nullptr) return serving;
   if (auto started = (*serving)->Start(); !started) return Fail(started.error());

@@ -61,6 +61,7 @@ serving::ServerOptions OptionsOf(const RunFlags& flags) {
 // nullptr outside one. Errors: the kubeconfig cannot be used.
 Result<std::unique_ptr<client::CurlClient>> MakeClient(const std::string& flag,
                                                        const std::string& kubeconfig, uint64_t seed,
+                                                       client::RequestObserver& observer,
                                                        const Clock& clock) {
   const auto server =
       kubeconfig.empty() ? client::InClusterConfig() : client::FindServer(kubeconfig, "");
@@ -76,28 +77,32 @@ Result<std::unique_ptr<client::CurlClient>> MakeClient(const std::string& flag,
   options.burst = 400;
   options.user_agent = client::UserAgent(kVersion, kKubernetesVersion, "scheduler");
   options.seed = seed;
+  options.observer = &observer;
   return client::CurlClient::Make(std::move(options), clock);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<SecureServing>> SecureServing::Make(
-    const RunFlags& flags, const Clock& clock, uint64_t seed,
+    const RunFlags& flags, const Clock& clock, uint64_t seed, metrics::Registry& registry,
     std::shared_ptr<const serving::Router> router) {
   if (flags.secure_serving.secure_port == 0) return nullptr;
-  std::unique_ptr<SecureServing> made(new SecureServing);
-  auto client =
-      MakeClient("authentication-kubeconfig", flags.authentication.kubeconfig, seed, clock);
+  std::unique_ptr<SecureServing> made(new SecureServing(registry));
+  auto client = MakeClient("authentication-kubeconfig", flags.authentication.kubeconfig, seed,
+                           made->request_metrics_, clock);
   if (!client) return Fail(client.error());
   made->authentication_ = std::move(*client);
   serving::AccessApis apis{made->authentication_.get(), made->authentication_.get()};
   if (flags.authorization.kubeconfig != flags.authentication.kubeconfig) {
-    client = MakeClient("authorization-kubeconfig", flags.authorization.kubeconfig, seed, clock);
+    client = MakeClient("authorization-kubeconfig", flags.authorization.kubeconfig, seed,
+                        made->request_metrics_, clock);
     if (!client) return Fail(client.error());
     made->authorization_ = std::move(*client);
     apis.authorization = made->authorization_.get();
   }
-  auto server = serving::Server::Make(OptionsOf(flags), apis, clock, std::move(router));
+  serving::ServerOptions options = OptionsOf(flags);
+  options.observer = &made->access_metrics_;
+  auto server = serving::Server::Make(std::move(options), apis, clock, std::move(router));
   if (!server) return Fail(server.error());
   made->server_ = std::move(*server);
   return made;

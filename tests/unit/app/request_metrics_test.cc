@@ -77,5 +77,35 @@ TEST(RequestMetricsTest, LabelsEachVerbWithItsHttpMethod) {
   }
 }
 
+TEST(AccessMetricsTest, CountsWhoAsksAndWhatTheServerWasAsked) {
+  metrics::Registry registry;
+  AccessMetrics observer(registry);
+  const auto took = std::chrono::milliseconds(500);
+  for (const char* name :
+       {"system:serviceaccount:monitoring:prometheus", "admin", "a@example.com"}) {
+    const serving::User user{.name = name};
+    observer.OnAuthenticated("success", &user, took);
+  }
+  observer.OnAuthenticated("error", nullptr, took);
+  observer.OnAuthorized("no-opinion", took);
+  observer.OnReviewed(serving::kTokenReview, 201, took);
+  observer.OnReviewed(serving::kSubjectAccessReview, 0, took);
+  const auto value = [&](Metric metric, std::initializer_list<std::string_view> labels) {
+    return registry.Read(registry.Intern(metric, labels));
+  };
+  for (const char* label : {"other", "admin", "email_id"}) {
+    EXPECT_EQ(value(Metric::kAuthenticatedUserRequests, {label}).value, 1) << label;
+  }
+  EXPECT_EQ(value(Metric::kAuthenticationAttempts, {"success"}).value, 3);
+  EXPECT_EQ(value(Metric::kAuthenticationAttempts, {"error"}).value, 1);
+  EXPECT_EQ(value(Metric::kAuthenticationDuration, {"success"}).sum, 1.5);
+  EXPECT_EQ(value(Metric::kAuthorizationAttempts, {"no-opinion"}).value, 1);
+  EXPECT_EQ(value(Metric::kAuthorizationDuration, {"no-opinion"}).sum, 0.5);
+  EXPECT_EQ(value(Metric::kDelegatedAuthnRequests, {"201"}).value, 1);
+  EXPECT_EQ(value(Metric::kDelegatedAuthnRequestDuration, {"201"}).sum, 0.5);
+  EXPECT_EQ(value(Metric::kDelegatedAuthzRequests, {"<error>"}).value, 1);
+  EXPECT_EQ(value(Metric::kDelegatedAuthzRequestDuration, {"<error>"}).sum, 0.5);
+}
+
 }  // namespace
 }  // namespace berth::app

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "src/base/clock.h"
 #include "src/base/logging.h"
@@ -20,6 +23,7 @@ namespace {
 using std::chrono::seconds;
 using test::Der;
 using test::TestAuthority;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr const char* kForbidden =
@@ -31,6 +35,23 @@ constexpr const char* kUnauthorized =
     R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
     R"("message":"Unauthorized","reason":"Unauthorized","code":401})"
     "\n";
+
+// What the gate reports, in order.
+class Seen final : public AccessObserver {
+ public:
+  void OnAuthenticated(std::string_view result, const User* user, Duration) override {
+    all.push_back("authenticated " + std::string(result) +
+                  (user == nullptr ? "" : " " + user->name));
+  }
+  void OnAuthorized(std::string_view result, Duration) override {
+    all.push_back("authorized " + std::string(result));
+  }
+  void OnReviewed(const ReviewKind& kind, int code, Duration) override {
+    all.push_back(std::string(kind.kind) + " " + std::to_string(code));
+  }
+  std::vector<std::string> Take() { return std::exchange(all, {}); }
+  std::vector<std::string> all;
+};
 
 // A gate before /metrics and /livez, with an API server that the test plays.
 class AccessGateTest : public testing::Test {
@@ -49,12 +70,13 @@ class AccessGateTest : public testing::Test {
     std::shared_ptr<TokenReviews> tokens;
     std::shared_ptr<AccessReviews> reviews;
     if (with_api) {
-      tokens = std::make_shared<TokenReviews>(api_, executor_, clock_, seconds(10));
-      reviews = std::make_shared<AccessReviews>(api_, executor_, clock_, seconds(20), seconds(5));
+      tokens = std::make_shared<TokenReviews>(api_, executor_, clock_, seconds(10), &seen_);
+      reviews =
+          std::make_shared<AccessReviews>(api_, executor_, clock_, seconds(20), seconds(5), &seen_);
     }
     gate_ = std::make_unique<AccessGate>(
         std::make_unique<Authenticator>(config_, std::move(tokens), clock_), std::move(reviews),
-        std::vector<std::string>{"/livez", "/debug/*"}, router, about_object_);
+        std::vector<std::string>{"/livez", "/debug/*"}, router, clock_, about_object_, &seen_);
   }
 
   // The answers, once they come, at the index returned.
@@ -107,6 +129,7 @@ class AccessGateTest : public testing::Test {
     });
   }
 
+  Seen seen_;
   base::VirtualClock clock_;
   base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
@@ -115,6 +138,29 @@ class AccessGateTest : public testing::Test {
   std::unique_ptr<AccessGate> gate_;
   std::vector<std::optional<Response>> answers_;
 };
+
+TEST_F(AccessGateTest, EachRequestAndEachReviewIsReported) {
+  Build();
+  Get(Request{.path = "/livez"});
+  EXPECT_THAT(seen_.Take(),
+              ElementsAre("authenticated success system:anonymous", "authorized allowed"));
+  Send({});
+  Reply(R"({"allowed":false})");
+  EXPECT_THAT(seen_.Take(), ElementsAre("authenticated success system:anonymous",
+                                        "SubjectAccessReview 201", "authorized no-opinion"));
+  Send(WithToken("t"));
+  Reply(R"({"authenticated":false})");
+  EXPECT_THAT(seen_.Take(), ElementsAre("TokenReview 201", "authenticated error"));
+  Send(WithToken("good"));
+  Reply(R"({"authenticated":true,"user":{"username":"eve"}})");
+  Reply(R"({"allowed":false,"denied":true})");
+  EXPECT_THAT(seen_.Take(), ElementsAre("TokenReview 201", "authenticated success eve",
+                                        "SubjectAccessReview 201", "authorized denied"));
+  Send(WithToken("other"));
+  api_.last().Fail(test::Rejection(403));
+  executor_.RunDue();
+  EXPECT_THAT(seen_.Take(), ElementsAre("TokenReview 403", "authenticated error"));
+}
 
 TEST_F(AccessGateTest, AnybodyMayReadWhatIsAlwaysAllowedAndTheServerIsNotAsked) {
   Build();
