@@ -95,7 +95,10 @@ void PatchCondition(const PodStatus& old, PodCondition condition, JsonObject& st
   if (!is_new) {
     if (same_type->status == condition.status)
       condition.last_transition_time = same_type->last_transition_time;
-    if (*same_type == condition) return;
+    // As in kube-scheduler, that the same was found of a newer generation is no news.
+    PodCondition as_before = *same_type;
+    as_before.observed_generation = condition.observed_generation;
+    if (as_before == condition) return;
   }
   JsonList order(status.Key("$setElementOrder/conditions"));
   for (const PodCondition& other : old.conditions) WriteType(other.type, order.Next());

@@ -143,6 +143,8 @@ Binder::Run::Run(BindingCycle cycle, Binder& binder)
       context_(binder.context_),
       stage_(cycle_.pre_bind.empty() ? BindingStage::kBind : BindingStage::kPreBind) {
   timings_.reserve(3);
+  // The point counts for each pod, as in kube-scheduler.
+  if (cycle_.pre_bind.empty()) timings_.emplace_back();
 }
 
 void Binder::Run::Advance() {
@@ -259,7 +261,7 @@ void Binder::Run::PostBind() {
     }
     if (cycle_.time_plugins) Timed(entry.name, Code::kSuccess, called);
   }
-  if (!cycle_.post_bind.empty()) Timed("", Code::kSuccess, stage_began_);
+  Timed("", Code::kSuccess, stage_began_);
   End({});
 }
 

@@ -18,6 +18,10 @@
 namespace berth::election {
 namespace {
 
+// What metrics and messages call the lease, whatever its name: as kube-scheduler does, so that its
+// alerts find it.
+constexpr std::string_view kElectionName = "kube-scheduler";
+
 // The requests about one Lease, one at a time. They count against no rate and have a connection
 // to themselves.
 //
@@ -272,7 +276,7 @@ LeaderElector::Impl::Impl(client::ApiClient& api, const Clock& clock, metrics::R
       metrics_(metrics),
       options_(std::move(options)),
       callbacks_(std::move(callbacks)),
-      status_(metrics.Intern(Metric::kLeaderElectionMasterStatus, {options_.config.resource_name})),
+      status_(metrics.Intern(Metric::kLeaderElectionMasterStatus, {kElectionName})),
       leases_(api, options_.config.resource_namespace, options_.config.resource_name,
               RequestTimeout(options_.config)),
       random_(options_.seed) {}
@@ -314,7 +318,7 @@ std::optional<std::string> LeaderElector::Impl::Check(Duration tolerance) const 
   if (clock_.Now() - renewed_.load() <= options_.config.lease_duration + tolerance) {
     return std::nullopt;
   }
-  return "failed election to renew leadership on lease " + options_.config.resource_name;
+  return "failed election to renew leadership on lease " + std::string(kElectionName);
 }
 
 api::LeaseRecord LeaderElector::Impl::OwnRecord() const {
@@ -429,7 +433,7 @@ void LeaderElector::Impl::UpdateReadLease(const api::LeaseDocument& lease) {
   record.lease_transitions = observed_.lease_transitions;
   if (IsHolder()) {
     record.acquire_time = observed_.acquire_time;
-    metrics_.Add(metrics_.Intern(Metric::kLeaderElectionSlowpath, {options_.config.resource_name}));
+    metrics_.Add(metrics_.Intern(Metric::kLeaderElectionSlowpath, {kElectionName}));
   } else {
     ++record.lease_transitions;
   }

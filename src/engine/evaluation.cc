@@ -159,9 +159,12 @@ bool Evaluation::AskNominatedNode(Diagnosis& diagnosis) {
   only.Set(row);
   NodeSet& left = result_.feasible;
   left = only;
+  framework::PointTimer timer(profile_, cycle_.observer, framework::ExtensionPoint::kFilter);
   FilterPass pass(profile_, cycle_, pod_, cluster_);
   result_.order.assign(1, row);
-  if (pass.Run(left).ok() && AskExtenders(left, diagnosis) && !left.Empty()) return true;
+  const Status status = pass.Run(left);
+  timer.Finish(status.code());
+  if (status.ok() && AskExtenders(left, diagnosis) && !left.Empty()) return true;
   // What is said of it counts, even where PreFilter leaves it out.
   const bool narrowed = !diagnosis.statuses.absent().reasons().empty();
   if (pass.Explain(only, diagnosis).ok() && narrowed) SetNarrowedReason(cycle_.state, diagnosis);

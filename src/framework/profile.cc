@@ -259,32 +259,42 @@ class Profile::Builder {
 
   Result<void> Weigh() {
     const config::Plugins& p = config_.plugins;
-    if (auto weighed = Weigh(profile_.lists_.score, p.score); !weighed) {
+    if (auto weighed = Weigh(profile_.lists_.score, &Plugin::score, p.score); !weighed) {
       return Fail(weighed.error().Within("score plugins"));
     }
-    if (auto weighed = Weigh(profile_.lists_.placement_score, p.placement_score); !weighed) {
+    if (auto weighed =
+            Weigh(profile_.lists_.placement_score, &Plugin::placement_score, p.placement_score);
+        !weighed) {
       return Fail(weighed.error().Within("placement score plugins"));
     }
     return {};
   }
 
-  // A weight at the point itself beats the MultiPoint one; 0 means 1.
-  template <typename E>
-  Result<void> Weigh(std::vector<E>& list, const config::PluginSet& point) {
+  // A weight at the point itself beats the MultiPoint one; 0 means 1. As in kube-scheduler plugins
+  // that are disabled at the point count for the total, and none may follow where that is negative.
+  template <typename E, typename Point>
+  Result<void> Weigh(std::vector<E>& list, Point* Plugin::* member,
+                     const config::PluginSet& point) {
+    std::map<std::string_view, int64_t> weights;
     int64_t total = 0;
+    for (const config::PluginSet* set : {&point, &config_.plugins.multi_point}) {
+      for (const config::PluginRef& ref : set->enabled) {
+        const bool scores = std::ranges::any_of(profile_.instances_, [&](const auto& instance) {
+          return instance->name == ref.name && (*instance).*member != nullptr;
+        });
+        if (!scores || weights.contains(ref.name)) continue;
+        const int64_t weight = ref.weight == 0 ? 1 : ref.weight;
+        if (total < 0 || weight > (std::numeric_limits<int64_t>::max() - total) / kMaxNodeScore) {
+          return Fail("total score of Score plugins could overflow");
+        }
+        total += weight * kMaxNodeScore;
+        weights.emplace(ref.name, weight);
+      }
+    }
     for (E& entry : list) {
-      for (const config::PluginSet* set : {&point, &config_.plugins.multi_point}) {
-        const auto it =
-            std::find_if(set->enabled.begin(), set->enabled.end(),
-                         [&](const config::PluginRef& ref) { return ref.name == entry.name; });
-        if (it == set->enabled.end()) continue;
-        entry.weight = it->weight == 0 ? 1 : it->weight;
-        break;
+      if (const auto found = weights.find(entry.name); found != weights.end()) {
+        entry.weight = found->second;
       }
-      if (entry.weight > (std::numeric_limits<int64_t>::max() - total) / kMaxNodeScore) {
-        return Fail("total score of Score plugins could overflow");
-      }
-      total += entry.weight * kMaxNodeScore;
     }
     return {};
   }

@@ -278,12 +278,14 @@ void RunUnreserve(const Profile& profile, Cycle& cycle, const PodInfo& pod,
   PointTimer timer(profile, cycle.observer, ExtensionPoint::kUnreserve);
   const auto& plugins = profile.plugins().reserve;
   for (auto it = plugins.rbegin(); it != plugins.rend(); ++it) {
+    PluginTimer plugin_timer(cycle, it->name, ExtensionPoint::kUnreserve);
     // Whether there is time or not: what was reserved is given back.
     const auto thrown = ThrownBy([&] { it->plugin->Unreserve(cycle.state, pod, node_name); });
     if (thrown) {
       base::LogError("Unreserve failed",
                      {{"plugin", it->name}, {"pod", pod.pod->metadata.Key()}, {"err", *thrown}});
     }
+    plugin_timer.Finish(Code::kSuccess);
   }
   timer.Finish(Code::kSuccess);
 }

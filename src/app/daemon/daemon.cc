@@ -62,7 +62,9 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   Random seeds(options.seed);
   client::ClientOptions client_options;
   client_options.server = std::move(*server);
-  client_options.qps = connection.qps;
+  // As client-go has it.
+  constexpr float kQpsForZero = 5;
+  client_options.qps = connection.qps == 0 ? kQpsForZero : connection.qps;
   client_options.burst = connection.burst;
   client_options.user_agent = client::UserAgent(kVersion, kKubernetesVersion, "scheduler");
   client_options.seed = seeds.Next();

@@ -70,6 +70,10 @@ Result<config::SchedulerConfiguration> FromFlags(const RunFlags& flags,
   ApplyLeaderElection(flags, configuration.leader_election);
   // kube-scheduler does not check here, and fails later or runs with the nonsense.
   if (auto problem = config::Validate(configuration, known)) return Fail(*problem);
+  const config::ClientConnection& connection = configuration.client_connection;
+  if (connection.qps > 0 && connection.burst <= 0) {
+    return Fail("--kube-api-burst: must be greater than 0 where --kube-api-qps is");
+  }
   return configuration;
 }
 

@@ -120,9 +120,16 @@ Result<std::optional<int>> ReadMinorVersion(const std::vector<std::string>& valu
     if (version.find_first_not_of("0123456789.") != std::string::npos || version.empty()) {
       return Fail("could not parse " + Quoted(version) + " as version");
     }
-    const auto number = version.starts_with("1.") ? ReadFlagValue<int32_t>(version.substr(2))
-                                                  : Result<int32_t>(Fail("not 1.x"));
-    if (!number) return Fail("illegal version string " + Quoted(version));
+    // A patch version may be 0.
+    const size_t patch = version.find('.', 2);
+    const auto number = version.starts_with("1.")
+                            ? ReadFlagValue<int32_t>(version.substr(2, patch - 2))
+                            : Result<int32_t>(Fail("not 1.x"));
+    const auto patch_number = patch == std::string::npos
+                                  ? Result<int32_t>(0)
+                                  : ReadFlagValue<int32_t>(version.substr(patch + 1));
+    if (!number || !patch_number) return Fail("illegal version string " + Quoted(version));
+    if (*patch_number != 0) return Fail("patch version not allowed, got: kube=" + version);
     minor = *number;
   }
   return minor;

@@ -264,6 +264,8 @@ TEST(RunFlagsTest, RefusesBadValues) {
        "minCompatibilityVersion version 1.38 is not between [1.34, 1.37]"},
       {{"--min-compatibility-version=x"}, "could not parse \"x\" as version"},
       {{"--emulated-version=etcd=1.37"}, "component not registered: etcd"},
+      {{"--emulated-version=1.36.1"}, "patch version not allowed, got: kube=1.36.1"},
+      {{"--emulated-version=1.36.x"}, "as version"},
       {{"--version=v1.36.0"},
        "invalid argument \"v1.36.0\" for \"--version\" flag: version \"v1.36.0\" must match "
        "major/minor/patch of default version \"v1.37.1\""},
@@ -283,6 +285,7 @@ TEST(RunFlagsTest, WhatIsCompatibleFollowsTheEmulatedVersion) {
   const RunFlags older = MustParse({"--emulated-version=kube=1.35"});
   EXPECT_EQ(older.gate_versions.emulated, 35);
   EXPECT_EQ(older.gate_versions.min_compatibility, 34);
+  EXPECT_EQ(MustParse({"--emulated-version=v1.36.0"}).gate_versions.emulated, 36);
   EXPECT_EQ(MustParse({"--emulated-version=1.34"}).gate_versions.min_compatibility, 34);
   EXPECT_EQ(MustParse({"--emulated-version=1.36", "--min-compatibility-version=1.36"})
                 .gate_versions.min_compatibility,

@@ -426,6 +426,18 @@ TEST_F(BinderTest, TimingsCoverEachPointAndEachPluginWhenAsked) {
   }
 }
 
+TEST_F(BinderTest, EachPointIsTimedOfEachPodAlsoWhereNoPluginHasWork) {
+  Start(Cycle("web", {}));
+  Finish(bind_);
+  std::vector<BindingStage> points;
+  for (const BindingTiming& timing : Outcome().timings) {
+    EXPECT_EQ(timing.plugin, "");
+    points.push_back(timing.stage);
+  }
+  EXPECT_THAT(points, testing::ElementsAre(BindingStage::kPreBind, BindingStage::kBind,
+                                           BindingStage::kPostBind));
+}
+
 TEST_F(BinderTest, CloseCancelsPreBindsWaitsForBindsAndStartsNothing) {
   FakePreBind volumes("Volumes"), slow("Slow");
   volumes.ObeyCancel();

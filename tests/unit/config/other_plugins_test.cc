@@ -55,7 +55,7 @@ TEST(OldPluginWarningsTest, AreOneForEachPluginAtWhateverPoint) {
 }
 
 TEST(WhatItIsTest, NamesTheProjectOfPluginsThatAreKnown) {
-  EXPECT_EQ(WhatItIs("CapacityScheduling"),
+  EXPECT_EQ(WhatItIs("NetworkOverhead"),
             "it is a plugin of kubernetes-sigs/scheduler-plugins, in Go, which Berth cannot load");
   EXPECT_EQ(WhatItIs("NodeResourcesAllocatable"), "");  // built in
   EXPECT_EQ(WhatItIs("TargetLoadPacking"), "");

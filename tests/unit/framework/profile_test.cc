@@ -90,6 +90,21 @@ TEST_F(ProfileTest, WeightsComeFromTheScorePointThenFromMultiPointAndZeroMeansOn
   EXPECT_EQ(score[2].weight, 1);
 }
 
+TEST_F(ProfileTest, NoWeightMayFollowATotalBelowZero) {
+  config::Plugins plugins = MultiPoint({{"Sort"}, {"A", 5}, {"B", 7}, {"C"}});
+  plugins.score.enabled = {{"B", -1}};
+  auto made = TryMake(plugins);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "score plugins: total score of Score plugins could overflow");
+  // Those that are disabled at the point count.
+  plugins.score.disabled = {{"*"}};
+  EXPECT_FALSE(TryMake(plugins));
+  plugins = MultiPoint({{"Sort"}, {"A", 5}, {"B", -4}, {"C"}});
+  made = TryMake(plugins);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ((*made)->plugins().score[1].weight, -4);
+}
+
 TEST_F(ProfileTest, RefusesWhatCannotWork) {
   const struct {
     const char* want;
@@ -97,9 +112,9 @@ TEST_F(ProfileTest, RefusesWhatCannotWork) {
   } cases[] = {
       {"PreFilterPlugin \"Unknown\" does not exist",
        [](config::Plugins& p) { p.multi_point.enabled.push_back({"Unknown"}); }},
-      {"PreFilterPlugin \"CapacityScheduling\" does not exist; it is a plugin of "
+      {"PreFilterPlugin \"NetworkOverhead\" does not exist; it is a plugin of "
        "kubernetes-sigs/scheduler-plugins, in Go, which Berth cannot load",
-       [](config::Plugins& p) { p.pre_filter.enabled = {{"CapacityScheduling"}}; }},
+       [](config::Plugins& p) { p.pre_filter.enabled = {{"NetworkOverhead"}}; }},
       {"ScorePlugin \"Unknown\" does not exist",
        [](config::Plugins& p) { p.score.enabled = {{"Unknown"}}; }},
       {"plugin \"Sort\" does not extend FilterPlugin plugin",
