@@ -195,7 +195,7 @@ class VictimSelection {
   virtual void NoteGone(const Victim& /*victim*/) {}
   // Whether the pod, which passes every filter, may run while these are gone.
   virtual Status MayRun() { return Status::Success(); }
-  // The same when it comes to which of them may stay.
+  // The same while some of them are back.
   virtual bool MayStillRun() { return true; }
 
   const PodInfo& pod() const { return pod_; }

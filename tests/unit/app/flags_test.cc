@@ -265,7 +265,7 @@ TEST(RunFlagsTest, RefusesBadValues) {
       {{"--min-compatibility-version=x"}, "could not parse \"x\" as version"},
       {{"--emulated-version=etcd=1.37"}, "component not registered: etcd"},
       {{"--emulated-version=1.36.1"}, "patch version not allowed, got: kube=1.36.1"},
-      {{"--emulated-version=1.36.x"}, "as version"},
+      {{"--emulated-version=1.36.x"}, "could not parse \"1.36.x\" as version"},
       {{"--version=v1.36.0"},
        "invalid argument \"v1.36.0\" for \"--version\" flag: version \"v1.36.0\" must match "
        "major/minor/patch of default version \"v1.37.1\""},

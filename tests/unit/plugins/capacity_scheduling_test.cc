@@ -185,7 +185,7 @@ TEST_F(CapacitySchedulingTest, ANamespaceThatHasItsMinEvictsItsOwn) {
   handle.plain_listers.Set(Quota("one", {{"cpu", "2"}}, {{"cpu", "2"}}));
   handle.plain_listers.Set(Quota("two", {{"cpu", "1"}}, {{"cpu", "9"}}));
   const PlainSnapshot cluster =
-      Cluster({Node("a", "4")}, {On("a", "one", "x", "2", 1), On("a", "two", "y", "2", 0)});
+      Cluster({Node("a", "5")}, {On("a", "one", "x", "2", 1), On("a", "two", "y", "2", 0)});
   EXPECT_THAT(Victims(Pod("one", "p", "1", 5), cluster), ElementsAre("one/x"));
   EXPECT_THAT(Victims(Pod("one", "p", "1", 1), cluster), ElementsAre()) << "no lower priority";
   EXPECT_THAT(Victims(Pod("one", "p", "3", 5), cluster), ElementsAre());
