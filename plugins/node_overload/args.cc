@@ -82,11 +82,10 @@ Result<NodeOverloadArgs> ParseNodeOverloadArgs(const ConfigValue& value) {
 
 ConfigValue NodeOverloadArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
   const NodeOverloadArgs defaults;
-  return WithDefault(
-      NodeMetricsArgsWithDefaults(args), kThresholds,
-      ConfigValue(ConfigValue::Map{{std::string(kCpuName), ConfigValue(*defaults.cpu_threshold)},
-                                   {std::string(kMemoryName),
-                                    ConfigValue(*defaults.memory_threshold)}}));
+  return WithDefault(NodeMetricsArgsWithDefaults(args), kThresholds,
+                     ConfigValue(ConfigValue::Map{
+                         {std::string(kCpuName), ConfigValue(*defaults.cpu_threshold)},
+                         {std::string(kMemoryName), ConfigValue(*defaults.memory_threshold)}}));
 }
 
 std::vector<std::string> NodeOverloadArgsProblems(const ConfigValue& args, const std::string& path,

@@ -42,8 +42,7 @@ Status NodeOverload::Filter(const CycleState&, const PodInfo&, const NodeView& n
 }
 
 std::vector<ClusterEventWithHint> NodeOverload::EventsToRegister() const {
-  return {{{EventResource::kNodeMetrics, action::kUpdate}},
-          {{EventResource::kNode, action::kAdd}}};
+  return {{{EventResource::kNodeMetrics, action::kUpdate}}, {{EventResource::kNode, action::kAdd}}};
 }
 
 }  // namespace berth::plugins

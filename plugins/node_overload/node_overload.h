@@ -15,9 +15,7 @@ namespace berth::plugins {
 // DaemonSets everywhere.
 //
 // Thread safety: immutable but for what is measured; every method may run concurrently.
-class NodeOverload final : public PreFilterPlugin,
-                           public FilterPlugin,
-                           public EnqueueExtensions {
+class NodeOverload final : public PreFilterPlugin, public FilterPlugin, public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "NodeOverload";
 

@@ -10,10 +10,9 @@ namespace {
 bool ReadsOnlyTheNode(const framework::FilterEntry& entry) {
   const Inputs& inputs = entry.instance->inputs;
   return inputs.declared &&
-         std::all_of(inputs.inputs.begin(), inputs.inputs.end(),
-                     [](const Input& input) {
-                       return input.reach == Reach::kNode || input.reach == Reach::kMeasured;
-                     });
+         std::all_of(inputs.inputs.begin(), inputs.inputs.end(), [](const Input& input) {
+           return input.reach == Reach::kNode || input.reach == Reach::kMeasured;
+         });
 }
 
 }  // namespace

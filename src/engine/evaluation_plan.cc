@@ -113,10 +113,8 @@ FilterStep& EvaluationPlan::FilterAt(const Plugin& plugin, size_t index) {
   NoteMemory(plugin);
   const InputScope scope = InputScope::Of(plugin.inputs);
   filters_read_measured_ = filters_read_measured_ || scope.measured;
-  return filters_.emplace_back(FilterStep{.name = plugin.name,
-                                          .index = index,
-                                          .scope = scope,
-                                          .each_pod = plugin.inputs.each_pod});
+  return filters_.emplace_back(FilterStep{
+      .name = plugin.name, .index = index, .scope = scope, .each_pod = plugin.inputs.each_pod});
 }
 
 // A plugin may be both.
