@@ -32,6 +32,7 @@ const std::string_view kKnownFields = R"(
 =scheduling.k8s.io/v1beta1 Workload Workload
 =scheduling.x-k8s.io/v1alpha1 PodGroup CoschedulingPodGroup
 =topology.node.k8s.io/v1alpha2 NodeResourceTopology NodeResourceTopology
+=scheduling.x-k8s.io/v1alpha1 ElasticQuota ElasticQuota
 =coordination.k8s.io/v1 Lease Lease
 =v1 Status Status
 =apps/v1 Deployment Deployment
@@ -189,6 +190,9 @@ DownwardAPIProjection items:DownwardAPIVolumeFile
 DownwardAPIVolumeFile path fieldRef:ObjectFieldSelector resourceFieldRef:ResourceFieldSelector
  mode user
 DownwardAPIVolumeSource items:DownwardAPIVolumeFile defaultMode defaultUser
+ElasticQuota kind apiVersion metadata:ObjectMeta spec:ElasticQuotaSpec status:ElasticQuotaStatus
+ElasticQuotaSpec min max
+ElasticQuotaStatus used
 EmptyDirVolumeSource medium sizeLimit mode
 EnvFromSource prefix configMapRef:ConfigMapEnvSource secretRef:SecretEnvSource
 EnvVar name value valueFrom:EnvVarSource
