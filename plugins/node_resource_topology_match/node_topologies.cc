@@ -237,11 +237,12 @@ void NodeTopologies::Unreserve(const api::Pod& pod, std::string_view node_name) 
 
 NodeTopologies::Known NodeTopologies::Of(const NodeView& node, const Listers* listers) const {
   if (discards_reserved_) {
-    bool reserved = false;
-    node.ForEachPod([&](const PodInfo& pod) {
-      reserved = reserved || (pod.pod->spec.node_name.empty() &&
-                              pod.pod->spec.scheduler_name == scheduler_name_);
-    });
+    // What is assumed there, and not what is only nominated.
+    const bool reserved =
+        std::ranges::any_of(node.snapshot().pods(node.row()), [this](const PodInfo* pod) {
+          return pod->pod->spec.node_name.empty() &&
+                 pod->pod->spec.scheduler_name == scheduler_name_;
+        });
     if (reserved) return {.fresh = false};
   }
   const std::string& name = node.node().metadata.name;

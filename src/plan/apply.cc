@@ -141,11 +141,13 @@ class Run {
   bool AwaitSuccessor(size_t move);
   bool AwaitNode(size_t move);
   bool AwaitReady(size_t wave);
+  bool AwaitEmpty();
   bool Stop(size_t move, const std::string& why);
   bool Stop(std::string why);
 
   std::optional<Objection> FindObjection(Simulation& simulation, size_t first);
   bool IsGone(size_t move, const Simulation& simulation) const;
+  std::string HeldByAnother(const Simulation& simulation) const;
   void SettleWhatIsDone(const Simulation& simulation, size_t first);
   void SkipWhatIsVoid(const Simulation& simulation, size_t first);
   std::optional<Objection> FindObjectionTo(size_t move, size_t wave, questions::Budgets& budgets,
@@ -182,6 +184,7 @@ class Run {
   std::map<std::string, std::string> held_;  // the namespaces of the pods nominated, by UID
   bool may_nominate_ = true;
   bool deviated_ = false;  // a pod went elsewhere than planned
+  bool resumes_ = false;   // what an earlier run has begun is awaited
 };
 
 bool Run::Stop(size_t move, const std::string& why) {
@@ -225,6 +228,7 @@ void Run::GoOnWith(size_t move, std::string uid, const PodPtr& pod) {
 
 // What an earlier run has begun ends first.
 bool Run::Begin() {
+  resumes_ = true;
   for (size_t i = 0; i < plan_.moves.size(); ++i) {
     const std::vector<PodPtr> pods = PodsBeside(i);
     const Progress::Eviction* begun = Begun(i);
@@ -244,6 +248,7 @@ bool Run::Begin() {
       return false;
     }
   }
+  resumes_ = false;
   return true;
 }
 
@@ -277,7 +282,33 @@ bool Run::Carry() {
   }
   // No move was left to do.
   if (!options_.dry_run && !CordonFirst()) return false;
-  return AwaitReady(wave);
+  return AwaitReady(wave) && AwaitEmpty();
+}
+
+// Whether the node of the goal is empty once what is being deleted there has ended.
+bool Run::AwaitEmpty() {
+  if (options_.dry_run || plan_.goal.kind != Goal::Kind::kEmpty) return true;
+  const Time begun = edge_.Now();
+  for (Duration pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+    const auto simulation = edge_.Read();
+    if (!simulation) return Stop(simulation.error().message);
+    std::string left;
+    bool stays = false;
+    for (const PodPtr& pod : questions::PodsOn(**simulation, plan_.goal.name)) {
+      if (questions::IsDaemon(*pod) || questions::IsMirror(*pod)) continue;
+      left = pod->metadata.Key();
+      stays = !pod->metadata.deletion_timestamp;
+      if (stays) break;
+    }
+    if (left.empty()) return true;
+    if (stays) return Stop(Concat(plan_.goal.name, " still has ", left));
+    if (edge_.Now() - begun >= options_.patience) {
+      return Stop(Concat("after ", FormatGoDuration(options_.patience), " ", left, " on ",
+                         plan_.goal.name, " has not ended"));
+    }
+    edge_.Say(Concat(left, ": waits for its end"));
+    edge_.Wait(pause);
+  }
 }
 
 // Reads the cluster until nothing stands in the way of what is left.
@@ -314,6 +345,9 @@ std::optional<Objection> Run::FindObjection(Simulation& simulation, size_t first
     const auto node = simulator::FindIn<api::Node>(simulation.api(), Kind::kNode, plan_.goal.name);
     if (node == nullptr) return Objection{first, "the cluster has no node " + plan_.goal.name};
     applied_.cordoned = node->spec.unschedulable;
+    if (std::string pod = HeldByAnother(simulation); !pod.empty()) {
+      return Objection{first, Concat(plan_.goal.name, " has ", pod, ", which is not in the plan")};
+    }
     simulation.Apply(questions::Cordoned(*node));
   }
   SettleWhatIsDone(simulation, first);
@@ -326,6 +360,19 @@ std::optional<Objection> Run::FindObjection(Simulation& simulation, size_t first
     }
   }
   return std::nullopt;
+}
+
+// A pod that holds the node that is to be empty, and is none of the plan's; "": there is none.
+std::string Run::HeldByAnother(const Simulation& simulation) const {
+  for (const PodPtr& pod : questions::PodsOn(simulation, plan_.goal.name)) {
+    if (questions::IsDaemon(*pod) || questions::IsMirror(*pod)) continue;
+    if (pod->metadata.deletion_timestamp) continue;
+    const std::string& uid = pod->metadata.uid;
+    if (std::ranges::find(leaving_, uid, &Leaving::uid) == leaving_.end()) {
+      return pod->metadata.Key();
+    }
+  }
+  return "";
 }
 
 // Whether the pod that is to be evicted is gone already, or going.
@@ -353,14 +400,16 @@ void Run::SettleWhatIsDone(const Simulation& simulation, size_t first) {
   }
 }
 
-// A pod that was to make room stays where no pod of the plan waits any more.
+// A pod that was to make room stays where no pod waits for that any more: the moves before that of
+// a pending pod, up to the one of another, are for it.
 void Run::SkipWhatIsVoid(const Simulation& simulation, size_t first) {
   if (plan_.goal.kind == Goal::Kind::kEmpty) return;
+  bool wanted = false;
   for (size_t i = plan_.moves.size(); i > first; --i) {
     const size_t move = i - 1;
-    if (IsSettled(move)) continue;
-    if (plan_.moves[move].from.empty()) return;
-    if (!IsGone(move, simulation)) {
+    if (plan_.moves[move].from.empty()) {
+      wanted = !IsSettled(move);
+    } else if (!wanted && !IsSettled(move) && !IsGone(move, simulation)) {
       Settle(move, State::kSkipped, "", "no pod waits for its room any more");
     }
   }
@@ -552,6 +601,12 @@ bool Run::AwaitSuccessor(size_t move) {
       return true;
     }
     if (edge_.Now() - begun >= options_.patience) {
+      // It may have come and gone, or be wanted no more: the rest is judged without it.
+      if (resumes_ && gone && successor == nullptr) {
+        Settle(move, State::kSkipped, "", "its controller has made no pod like it in its place");
+        checked_ = false;
+        return true;
+      }
       const std::string_view why = !gone ? "it has not ended"
                                    : successor == nullptr
                                        ? "its controller has made no pod like it in its place"
@@ -626,17 +681,14 @@ void Run::RecordEviction(size_t move) {
                   ": the pod in its place is to go from ", one.from, " to ", leaving_[move].to));
 }
 
-// Whether a pod of the plan still waits for what the move, or one after it, makes room for.
+// Whether the pod that the move makes room for still waits.
 bool Run::IsWanted(size_t move) {
   if (plan_.goal.kind == Goal::Kind::kEmpty) return true;
-  for (size_t i = move; i < plan_.moves.size(); ++i) {
-    if (!plan_.moves[i].from.empty() || IsSettled(i)) continue;
-    const PodPtr pod = FindByUid(PodsBeside(i), plan_.moves[i].uid);
-    if (pod != nullptr && pod->spec.node_name.empty() && !pod->metadata.deletion_timestamp) {
-      return true;
-    }
-  }
-  return false;
+  size_t next = move;
+  while (next < plan_.moves.size() && !plan_.moves[next].from.empty()) ++next;
+  if (next == plan_.moves.size() || IsSettled(next)) return false;
+  const PodPtr pod = FindByUid(PodsBeside(next), plan_.moves[next].uid);
+  return pod != nullptr && pod->spec.node_name.empty() && !pod->metadata.deletion_timestamp;
 }
 
 // Holds the places of the pending pods that are still to come. One whose node a moved pod is still

@@ -100,7 +100,9 @@ std::string WhyItStays(const api::Pod& pod);
 // other; where they go, the profile's scores say. A pod that fits nowhere may make others go in
 // turn (an ejection chain, as in Glover, "Ejection chains, reference structures and alternating
 // path methods for traveling salesman problems", 1996). Of several pending pods those of the higher
-// priority come first, and none makes another wait that has a node already.
+// priority come first, and none makes another wait that has a node already. Pods that are being
+// deleted hold their places: nothing is evicted for a pod that fits once they have ended, and what
+// is said of all plans, `fewest` and kImpossible, holds for the time after that, too.
 //
 // `simulation` has not started, has taken its objects in, and is left as it was. Errors: the
 // cluster has no such pod or node; the pod has a node already.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -42,6 +43,11 @@ bool HasLocalStorage(const api::Pod& pod) {
   return std::ranges::any_of(pod.spec.volumes, [](const api::Volume& volume) {
     return volume.empty_dir.has_value() && volume.empty_dir->medium != "Memory";
   });
+}
+
+// Whether the pod holds its place for a while yet, and then makes room by itself.
+bool IsGoing(const api::Pod& pod) {
+  return pod.metadata.deletion_timestamp && !pod.spec.node_name.empty();
 }
 
 // The cluster with changes on top of each other, which are taken back in the reverse order.
@@ -177,7 +183,12 @@ struct Candidates {
 class Search {
  public:
   Search(simulator::Simulation& simulation, const Limits& limits)
-      : trial_(simulation, limits), limits_(limits), budgets_(simulation) {}
+      : trial_(simulation, limits), limits_(limits), budgets_(simulation) {
+    simulation.api().ForEach(Kind::kPod, [this](const api::ObjectPtr& object) {
+      const PodPtr& pod = std::get<PodPtr>(object);
+      if (IsGoing(*pod)) going_.push_back(pod);
+    });
+  }
 
   Result<Plan> Fit(const Goal& goal);
   Result<Plan> Pending(const Goal& goal);
@@ -194,6 +205,9 @@ class Search {
   std::string WhyAtAll(const api::Pod& pod) const;
   std::vector<Movable> MovableOn(const std::string& node, const PodInfo& asked);
   Candidates CandidatesFor(const PodPtr& pod);
+  Candidates CandidatesOnceEnded(const PodPtr& pod);
+  std::map<std::string, std::string> FindLater(const std::vector<PodPtr>& pods);
+  std::string Ending(const std::string& node) const;
   std::vector<PodPtr> PendingPods(int32_t priority);
   size_t FewestFor(const std::vector<PodPtr>& pods);
   std::optional<std::string> Place(const PodPtr& pod, size_t depth, Steps& steps);
@@ -208,6 +222,7 @@ class Search {
   const questions::Budgets budgets_;  // as they are before the first move
   // A node that takes no pods, though some may tolerate that it is cordoned; "": there is none.
   std::string emptied_;
+  std::vector<PodPtr> going_;  // on a node, and being deleted: nothing moves them
   // By UID: of each pod it is asked again and again, and stays the same.
   std::unordered_map<std::string, std::string> why_it_stays_;
   std::set<std::string> moved_;  // keys of pods that are where a plan under way wants them
@@ -292,6 +307,63 @@ Candidates Search::CandidatesFor(const PodPtr& pod) {
     return std::tuple(one.fewest, std::string_view(one.node));
   });
   return candidates;
+}
+
+// The same once the pods that are being deleted have ended: what is needed then is needed at least.
+Candidates Search::CandidatesOnceEnded(const PodPtr& pod) {
+  const size_t before = trial_.depth();
+  for (const PodPtr& one : going_) trial_.Remove(*one);
+  Candidates candidates = CandidatesFor(pod);
+  trial_.TakeBackTo(before);
+  return candidates;
+}
+
+// What is being deleted on the node, for people.
+std::string Search::Ending(const std::string& node) const {
+  constexpr size_t kMostNamed = 3;
+  std::vector<std::string> names;
+  for (const PodPtr& pod : going_) {
+    if (pod->spec.node_name == node) names.push_back(pod->metadata.Key());
+  }
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  const size_t more = names.size() - std::min(names.size(), kMostNamed);
+  if (more > 0) text += " and " + std::to_string(more) + " more";
+  return text + (names.size() == 1 ? ", which is being deleted, has ended"
+                                   : ", which are being deleted, have ended");
+}
+
+// Those of the pods, by key, that no node takes now, and that one takes once pods that are being
+// deleted have ended, if those before them in the list have nodes, too; with the words that say so.
+std::map<std::string, std::string> Search::FindLater(const std::vector<PodPtr>& pods) {
+  std::map<std::string, std::string> later;
+  if (going_.empty()) return later;
+  const size_t before = trial_.depth();
+  for (const PodPtr& pod : pods) {
+    if (trial_.Judge(pod)->kind() == Judgement::Kind::kUnschedulable) {
+      later.emplace(pod->metadata.Key(), "");
+    }
+  }
+  for (const PodPtr& one : going_) trial_.Remove(*one);
+  for (const PodPtr& pod : pods) {
+    std::string node;
+    {
+      const auto judgement = trial_.Judge(pod);
+      if (judgement->kind() == Judgement::Kind::kScheduled) node = BestNode(*judgement, emptied_);
+    }
+    const auto waits = later.find(pod->metadata.Key());
+    if (!node.empty()) trial_.Place(*pod, node);
+    if (waits == later.end()) continue;
+    if (node.empty()) {
+      later.erase(waits);
+    } else {
+      waits->second = "it fits on " + node + " once " + Ending(node);
+    }
+  }
+  trial_.TakeBackTo(before);
+  return later;
 }
 
 // Puts the pod on a node, making room there if need be; the steps for that are added. nullopt: none
@@ -400,6 +472,11 @@ Result<Plan> Search::Fit(const Goal& goal) {
   if (!pod->spec.node_name.empty()) {
     return Fail(goal.name + " is on " + pod->spec.node_name + " already");
   }
+  if (pod->metadata.deletion_timestamp) {
+    plan.outcome = Plan::Outcome::kImpossible;
+    plan.why = "it is being deleted";
+    return plan;
+  }
   if (PodGroupNameOf(*trial_.Counted(*pod)) != nullptr) {
     plan.outcome = Plan::Outcome::kImpossible;
     plan.why = kPartOfGroup;
@@ -424,14 +501,20 @@ Result<Plan> Search::Fit(const Goal& goal) {
       return plan;
     }
   }
-  const auto [candidates, elsewhere] = CandidatesFor(pod);
-  if (candidates.empty() && !elsewhere) {
+  if (const auto later = FindLater({pod}); !later.empty()) {
+    plan.why = later.begin()->second;
+    Finish(plan);
+    return plan;
+  }
+  const std::vector<Candidate> candidates = CandidatesFor(pod).nodes;
+  const Candidates at_least = CandidatesOnceEnded(pod);
+  if (at_least.nodes.empty() && !at_least.elsewhere) {
     plan.outcome = Plan::Outcome::kImpossible;
     plan.why = "no node has it, whichever pods move: " + message;
     Finish(plan);
     return plan;
   }
-  plan.fewest = elsewhere ? 1 : candidates.front().fewest;
+  plan.fewest = at_least.elsewhere ? 1 : at_least.nodes.front().fewest;
   std::optional<size_t> best;  // how many pods the best plan so far evicts
   for (size_t i = 0; i < std::min(candidates.size(), kNodesOfFirst) && !trial_.exhausted(); ++i) {
     const Candidate& candidate = candidates[i];
@@ -465,7 +548,8 @@ std::vector<PodPtr> Search::PendingPods(int32_t priority) {
   std::vector<PodPtr> pods;
   trial_.simulation().api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
     const PodPtr& pod = std::get<PodPtr>(object);
-    if (pod->spec.node_name.empty() && pod->spec.priority.value_or(0) >= priority) {
+    if (pod->spec.node_name.empty() && !pod->metadata.deletion_timestamp &&
+        pod->spec.priority.value_or(0) >= priority) {
       pods.push_back(pod);
     }
   });
@@ -479,6 +563,7 @@ std::vector<PodPtr> Search::PendingPods(int32_t priority) {
 Result<Plan> Search::Pending(const Goal& goal) {
   Plan plan{.goal = goal};
   const std::vector<PodPtr> pods = PendingPods(goal.priority);
+  const std::map<std::string, std::string> later = FindLater(pods);
   Steps steps;
   for (const PodPtr& pod : pods) {
     if (PodGroupNameOf(*trial_.Counted(*pod)) != nullptr) {
@@ -487,6 +572,10 @@ Result<Plan> Search::Pending(const Goal& goal) {
     }
     if (trial_.exhausted()) {
       plan.left_out.push_back({pod->metadata.Key(), "the search ended before its turn"});
+      continue;
+    }
+    if (const auto found = later.find(pod->metadata.Key()); found != later.end()) {
+      plan.left_out.push_back({found->first, found->second});
       continue;
     }
     if (const auto to = Place(pod, limits_.depth, steps)) {
@@ -521,7 +610,7 @@ size_t Search::FewestFor(const std::vector<PodPtr>& pods) {
   size_t fewest = 0;
   for (const PodPtr& pod : pods) {
     if (trial_.exhausted()) break;
-    const Candidates candidates = CandidatesFor(pod);
+    const Candidates candidates = CandidatesOnceEnded(pod);
     if (candidates.elsewhere || candidates.nodes.empty()) continue;
     fewest = std::max(fewest, candidates.nodes.front().fewest);
   }
@@ -543,7 +632,7 @@ Result<Plan> Search::Empty(const Goal& goal) {
   emptied_ = goal.name;
   std::vector<PodPtr> leaving = questions::PodsOn(trial_.simulation(), goal.name);
   std::erase_if(leaving, [](const PodPtr& pod) {
-    return questions::IsDaemon(*pod) || questions::IsMirror(*pod);
+    return questions::IsDaemon(*pod) || questions::IsMirror(*pod) || IsGoing(*pod);
   });
   for (const PodPtr& pod : leaving) {
     if (std::string why = WhyItStays(*pod); !why.empty()) {
@@ -570,7 +659,10 @@ Result<Plan> Search::Empty(const Goal& goal) {
     const PodPtr again = questions::PendingCopy(*pod, pod->metadata.name);
     const auto to = Place(again, limits_.depth, steps);
     if (!to) {
-      plan.why = pod->metadata.Key() + " fits nowhere else: " + MessageOf(again);
+      // Where the node alone takes it, there is none.
+      const std::string message = MessageOf(again);
+      plan.why = pod->metadata.Key() + " fits nowhere else";
+      if (!message.empty()) plan.why += ": " + message;
       Finish(plan);
       return plan;
     }

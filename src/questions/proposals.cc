@@ -2,6 +2,7 @@
 #include "src/questions/proposals.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -84,7 +85,29 @@ const std::string* MeetingValue(const api::NodeSelectorRequirement& requirement)
   return &requirement.values.front();
 }
 
+// Whether the label says what the node is: its kubelet, or the cloud's controller, puts the right
+// value back, and pods that another value brings there do not run. Source:
+// pkg/kubelet/kubelet_node_status.go of Kubernetes 1.37.1.
+bool TellsOfTheNode(std::string_view label) {
+  constexpr std::string_view kLabels[] = {
+      "kubernetes.io/hostname",
+      "topology.kubernetes.io/zone",
+      "topology.kubernetes.io/region",
+      "failure-domain.beta.kubernetes.io/zone",
+      "failure-domain.beta.kubernetes.io/region",
+      "node.kubernetes.io/instance-type",
+      "beta.kubernetes.io/instance-type",
+      "kubernetes.io/os",
+      "kubernetes.io/arch",
+      "node.kubernetes.io/windows-build",
+      "beta.kubernetes.io/os",
+      "beta.kubernetes.io/arch",
+  };
+  return std::ranges::find(kLabels, label) != std::end(kLabels);
+}
+
 void Label(const std::string& key, const std::string& value, const Refusal& refusal) {
+  if (TellsOfTheNode(key)) return;
   for (const NodeRow row : refusal.Examples()) {
     const api::Node& node = refusal.node(row);
     const std::string* now = api::Find(node.metadata.labels, key);

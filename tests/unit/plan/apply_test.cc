@@ -683,6 +683,57 @@ TEST_F(ApplyTest, APlaceIsHeldOnceTheMovesToItsNodeAreDone) {
   EXPECT_EQ(cluster.evicted.size(), 2u);
 }
 
+// Of several pending pods one has found a node: what was to make room for that one stays.
+TEST_F(ApplyTest, NothingIsEvictedForAPodOfThePlanThatHasItsNode) {
+  FakeCluster cluster;
+  for (const char* name : {"n1", "n2", "n3", "n9"}) cluster.Put(Node(name, "4"));
+  cluster.PutReady(Replica("a").OnNode("n1"));
+  cluster.PutReady(Replica("c").OnNode("n2"));
+  cluster.Put(test::MakePod().Name("first").Req({{"cpu", "4"}}).OnNode("n9"));
+  cluster.Put(test::MakePod()
+                  .Name("late")
+                  .Req({{"cpu", "4"}})
+                  .NodeSelector("kubernetes.io/hostname", "n2"));
+  Plan plan{.goal = *Goal::Parse("pending"), .outcome = Plan::Outcome::kFound};
+  plan.moves = {{.pod = "default/a", .uid = "default/a", .from = "n1", .to = "n3"},
+                {.pod = "default/first", .uid = "default/first", .from = "", .to = "n1"},
+                {.pod = "default/c", .uid = "default/c", .from = "n2", .to = "n3"},
+                {.pod = "default/late", .uid = "default/late", .from = "", .to = "n2"}};
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_EQ(cluster.evicted.size(), 1u);
+  EXPECT_THAT(States(applied),
+              ElementsAre(State::kSkipped, State::kDone, State::kDone, State::kDone));
+  EXPECT_THAT(applied.moves[0].why, HasSubstr("no pod waits for its room any more"));
+}
+
+TEST_F(ApplyTest, ANodeThatGotAPodSinceIsNotEmptiedOfTheOthers) {
+  FakeCluster cluster;
+  Fill(cluster);
+  cluster.pods.erase("default/big");
+  const Plan plan = PlanOf(cluster, "empty=n1");
+  cluster.PutReady(test::MakePod().Name("new").OnNode("n1"));
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kStopped);
+  EXPECT_THAT(applied.why, HasSubstr("n1 has default/new, which is not in the plan"));
+  EXPECT_THAT(cluster.evicted, IsEmpty());
+}
+
+TEST_F(ApplyTest, ANodeIsEmptyOnceWhatIsBeingDeletedHasEnded) {
+  FakeCluster cluster;
+  cluster.Put(Node("n1", "4"));
+  cluster.Put(Node("n2", "4"));
+  const Plan plan = PlanOf(cluster, "empty=n1");
+  ASSERT_THAT(plan.moves, IsEmpty());
+  cluster.Put(test::MakePod().Name("going").OnNode("n1").DeletedAt(Time(std::chrono::seconds(5))));
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_EQ(cluster.pods.count("default/going"), 0u);
+  cluster.Put(test::MakePod().Name("stays").OnNode("n1"));
+  std::remove(path().c_str());
+  EXPECT_EQ(Run(plan, cluster).why, "n1 still has default/stays");
+}
+
 // The cordon keeps no pod away that tolerates anything.
 TEST_F(ApplyTest, ANodeIsNotEmptyWhereAPodGoesBackToIt) {
   FakeCluster cluster;

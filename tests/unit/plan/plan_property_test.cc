@@ -141,7 +141,9 @@ void Check(const Plan& plan, const Objects& objects) {
   EXPECT_TRUE(waiting.empty());
   if (!empty) return;
   for (const PodPtr& pod : questions::PodsOn(*simulation, plan.goal.name)) {
-    EXPECT_TRUE(questions::IsDaemon(*pod) || questions::IsMirror(*pod)) << pod->metadata.Key();
+    EXPECT_TRUE(questions::IsDaemon(*pod) || questions::IsMirror(*pod) ||
+                pod->metadata.deletion_timestamp)
+        << pod->metadata.Key();
   }
 }
 

@@ -227,6 +227,54 @@ TEST_F(PlanTest, WhatHoldsANodeIsNamed) {
             "  default/bare  no controller makes it again\n");
 }
 
+// n1 has room for big once b has ended: nothing else has to go.
+TEST_F(PlanTest, NothingIsEvictedForWhatFitsOncePodsThatAreBeingDeletedHaveEnded) {
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  Apply(Replica("a", "1").OnNode("n1"));
+  Apply(Replica("b", "2").OnNode("n1").DeletedAt(Time(std::chrono::seconds(5))));
+  Apply(Replica("c", "2").OnNode("n2"));
+  Apply(Replica("big", "3"));
+  const Plan fit = Find("fit=default/big");
+  EXPECT_EQ(fit.outcome, Plan::Outcome::kNotFound);
+  EXPECT_EQ(fit.why, "it fits on n1 once default/b, which is being deleted, has ended");
+  EXPECT_THAT(fit.moves, IsEmpty());
+  const Plan pending = Find("pending");
+  EXPECT_THAT(pending.moves, IsEmpty());
+  ASSERT_EQ(pending.left_out.size(), 1u);
+  EXPECT_EQ(pending.left_out[0].why, fit.why);
+}
+
+TEST_F(PlanTest, WhatIsSaidOfAllPlansHoldsForTheTimeAfterPodsHaveEndedToo) {
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  Apply(Replica("a", "2").OnNode("n1").DeletedAt(Time(std::chrono::seconds(5))));
+  Apply(Replica("b", "2").Annotation("karpenter.sh/do-not-disrupt", "true").OnNode("n1"));
+  Apply(Replica("c", "3").OnNode("n2"));
+  Apply(Replica("big", "4"));
+  // c must go, and nothing takes it until a has ended.
+  const Plan plan = Find("fit=default/big");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kNotFound);
+  EXPECT_EQ(plan.fewest, 1u);
+}
+
+TEST_F(PlanTest, ANodeIsEmptiedOfPodsThatAreBeingDeletedByTheirEnd) {
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  Apply(Replica("a").OnNode("n1"));
+  Apply(Replica("b").OnNode("n1").DeletedAt(Time(std::chrono::seconds(5))));
+  EXPECT_THAT(Texts(Find("empty=n1")), ElementsAre("1 a: n1 -> n2"));
+}
+
+TEST_F(PlanTest, APodThatIsBeingDeletedGetsNoNode) {
+  Apply(Node("n1"));
+  Apply(Replica("big", "9").DeletedAt(Time(std::chrono::seconds(5))));
+  const Plan plan = Find("fit=default/big");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kImpossible);
+  EXPECT_EQ(plan.why, "it is being deleted");
+  EXPECT_THAT(Find("pending").left_out, IsEmpty());
+}
+
 TEST_F(PlanTest, ASearchEndsWhenItHasJudgedEnough) {
   for (const char* name : {"n1", "n2", "n3"}) {
     Apply(Node(name, "2"));

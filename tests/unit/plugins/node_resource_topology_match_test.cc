@@ -195,6 +195,20 @@ TEST_F(NodeResourceTopologyMatchTest, OnlySingleNumaNodeRejects) {
   EXPECT_EQ(Verdict(MakePod()), "skip");
 }
 
+TEST_F(NodeResourceTopologyMatchTest, APodThatIsOnlyNominatedClosesNoNode) {
+  Make(R"({"discardReservedNodes":true})");
+  handle.plain_listers.Set(
+      TopologyOf("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"4", "8Gi"}}));
+  const auto snapshot = Cluster({node_});
+  handle.current_snapshot = &snapshot;
+  const PodInfoPtr nominated = Info(GuaranteedPod("first", "2", "1Gi"));
+  Overlay overlay;
+  overlay.AddPod(*nominated);
+  const PodInfoPtr pod = Info(GuaranteedPod("second", "2", "1Gi"));
+  ASSERT_TRUE(plugin_->PreFilter(state, *pod, snapshot).status.ok());
+  EXPECT_TRUE(plugin_->Filter(state, *pod, NodeView(snapshot, 0, &overlay)).ok());
+}
+
 TEST_F(NodeResourceTopologyMatchTest, ContainersTakeFromNumaNodesOneAfterTheOther) {
   Make();
   handle.plain_listers.Set(

@@ -103,6 +103,16 @@ TEST_F(FindFixesTest, ASelectorIsDroppedOrANodeLabelled) {
                           "40: pod: drop node selector disk=ssd -> n1"));
 }
 
+TEST_F(FindFixesTest, ALabelThatTellsWhatANodeIsIsNotSet) {
+  Apply(test::MakeNode("n1").Label("kubernetes.io/arch", "amd64").Allocatable({{"cpu", "4"}}));
+  for (const char* label : {"kubernetes.io/arch", "kubernetes.io/hostname",
+                            "topology.kubernetes.io/zone", "node.kubernetes.io/instance-type"}) {
+    EXPECT_THAT(Texts(test::MakePod().NodeSelector(label, "x")),
+                Not(Contains(testing::HasSubstr("label"))))
+        << label;
+  }
+}
+
 TEST_F(FindFixesTest, NodeAffinityIsWidenedOrDropped) {
   Apply(test::MakeNode("n1").Label("zone", "c"));
   EXPECT_THAT(Texts(test::MakePod().RequireNode({test::MakeRequirement("zone", "In", {"a", "b"})})),
