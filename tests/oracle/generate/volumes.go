@@ -121,19 +121,15 @@ func (g *generator) volumeTerms() []corev1.NodeSelectorTerm {
 			term.MatchExpressions = append(term.MatchExpressions, g.nodeRequirement())
 		case 2:
 			term.MatchExpressions = append(term.MatchExpressions, in(betaZoneLabel, some(g.random, zones, 1, 2)))
+			term.MatchFields = []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{nodeName(0)}}}
+			if len(terms) > 0 {
+				term.MatchExpressions = nil
+			}
 		default:
 			term.MatchExpressions = append(term.MatchExpressions, in(corev1.LabelTopologyZone, some(g.random, zones, 1, 2)))
 		}
 		if g.chance(0.1) {
 			term.MatchExpressions = append(term.MatchExpressions, g.nodeRequirement())
-		}
-		if g.chance(0.15) {
-			operator := pick(g.random, []corev1.NodeSelectorOperator{corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn})
-			term.MatchFields = []corev1.NodeSelectorRequirement{
-				{Key: "metadata.name", Operator: operator, Values: []string{nodeName(g.IntN(g.mood.nodes))}}}
-			if g.chance(0.5) {
-				term.MatchExpressions = nil
-			}
 		}
 		terms = append(terms, term)
 	}
