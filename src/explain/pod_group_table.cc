@@ -25,6 +25,13 @@ std::string Facts(const engine::PodGroupPreview& group) {
          std::to_string(group.fitting) + " fit";
 }
 
+// Whether the gang has as many pods on nodes as it needs, so that what waits is more than that. Of
+// a tree the counts do not tell.
+bool HasStarted(const engine::PodGroupPreview& group) {
+  return group.composite_pod_group.empty() && group.placed > 0 &&
+         static_cast<int64_t>(group.placed) >= group.min_count.value_or(0);
+}
+
 }  // namespace
 
 void AppendPodGroupTable(const engine::PodGroupPreview& group, size_t most_pods, std::string& out) {
@@ -36,8 +43,13 @@ void AppendPodGroupTable(const engine::PodGroupPreview& group, size_t most_pods,
     out += " is not there; its pods wait for it.\n";
     return;
   }
-  out += group.starts ? " would start" : " would not start";
-  out += ", without evictions; it " + Facts(group) + ".\n";
+  if (HasStarted(group)) {
+    out += " has started; it ";
+  } else {
+    out += group.starts ? " would start" : " would not start";
+    out += ", without evictions; it ";
+  }
+  out += Facts(group) + ".\n";
   if (!group.starts && !group.message.empty()) out += "  " + group.message + '\n';
   if (group.waiting.empty()) return;
   TextTable table;

@@ -142,7 +142,7 @@ export class PodView {
   podGroup(group) {
     return h('section', {className: 'card'}, h('h3', {}, `Pod group ${group.podGroup}`),
       h('p', {}, group.missing ? 'There is no such PodGroup: its pods wait for it.'
-        : `${group.starts ? 'It would start now.' : 'It would not start now.'} ${group.placed} of its ${counted(group.existing, 'pod')} on nodes, ${group.fitting} of ${group.waiting.length} waiting fit${group.minCount === undefined ? '' : `, ${group.minCount} are needed`}.`),
+        : `${hasStarted(group) ? 'It has started.' : group.starts ? 'It would start now.' : 'It would not start now.'} ${group.placed} of its ${counted(group.existing, 'pod')} on nodes, ${group.fitting} of ${group.waiting.length} waiting fit${group.minCount === undefined ? '' : `, ${group.minCount} are needed`}.`),
       group.message === undefined ? null : h('p', {className: 'message'}, group.message));
   }
 
@@ -239,6 +239,9 @@ export class PodView {
 }
 
 /** Whether the pod has no node, or waits on it for its resize. */
+// Of a tree the counts do not tell.
+const hasStarted = ({compositePodGroup, minCount = 0, placed}) => compositePodGroup === undefined && placed > 0 && placed >= minCount;
+
 const waits = ({node}) => node === undefined;
 
 /** Where a pod is, and how that node would do if the pod waited. */

@@ -39,6 +39,18 @@ TEST(PodGroupTableTest, AGangIsToldByItsPods) {
             "  default/train-1  -     Insufficient cpu\n");
 }
 
+TEST(PodGroupTableTest, AGangThatHasStartedSaysSo) {
+  engine::PodGroupPreview group = Gang();
+  group.placed = 3;
+  group.waiting = {{"default/train-3", "", "Insufficient cpu"}};
+  group.fitting = 0;
+  EXPECT_EQ(Table(group),
+            "\n  Pod group default/train has started; it needs 3 pods to start, 4 exist: 3 on "
+            "nodes, 1 waiting, of which 0 fit.\n"
+            "  POD              NODE  KEEPS IT OUT\n"
+            "  default/train-3  -     Insufficient cpu\n");
+}
+
 TEST(PodGroupTableTest, ATreeIsToldByItsRootWhichNeedsGroups) {
   engine::PodGroupPreview group = Gang();
   group.composite_pod_group = "default/job";
