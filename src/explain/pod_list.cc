@@ -38,4 +38,9 @@ std::string WhyPending(const api::Pod& pod) {
   return "";
 }
 
+std::string WhyIgnored(const api::Pod& pod, bool has_profile) {
+  return has_profile ? "the pod is being deleted"
+                     : "no profile is named \"" + pod.spec.scheduler_name + "\"";
+}
+
 }  // namespace berth::explain

@@ -23,4 +23,7 @@ void AppendPodsAlike(std::vector<const PodsAlike*> groups, size_t most, std::str
 // What a pod's PodScheduled condition says; "" where there is none.
 std::string WhyPending(const api::Pod& pod);
 
+// Why no scheduling cycle is for the pod: it has no profile here, or is being deleted.
+std::string WhyIgnored(const api::Pod& pod, bool has_profile);
+
 }  // namespace berth::explain

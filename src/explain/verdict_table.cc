@@ -17,6 +17,7 @@
 #include "src/explain/in_the_way.h"
 #include "src/explain/near_misses.h"
 #include "src/explain/pod_group_table.h"
+#include "src/explain/pod_list.h"
 #include "src/explain/text_table.h"
 #include "src/explain/verdict_json.h"
 
@@ -55,9 +56,7 @@ void AppendHead(const Judgement& judgement, std::string& out) {
   }
   out += '\n';
   if (judgement.kind() == Judgement::Kind::kIgnored) {
-    out += judgement.profile() == nullptr
-               ? "  no profile is named \"" + judgement.pod().spec.scheduler_name + "\"\n"
-               : "  the pod is being deleted\n";
+    out += "  " + WhyIgnored(judgement.pod(), judgement.profile() != nullptr) + '\n';
   }
   if (!judgement.message().empty()) out += "  " + judgement.message() + '\n';
   if (!judgement.remark().empty()) {

@@ -8,11 +8,11 @@
 #include <iterator>
 
 #include "src/base/json.h"
-#include "src/explain/pod_list.h"
 #include "src/explain/text_table.h"
 #include "src/packing/figures.h"
 #include "src/packing/survey.h"
 #include "src/questions/replicas.h"
+#include "src/simulator/report.h"
 
 namespace berth::questions {
 
@@ -96,11 +96,12 @@ Picture Take(simulator::Simulation& simulation) {
   Picture picture;
   std::map<std::string_view, bool> used;
   simulation.api().ForEach(informers::Kind::kPod, [&](const api::ObjectPtr& object) {
-    const api::Pod& pod = *api::As<api::Pod>(object);
-    const std::string& node = pod.spec.node_name;
-    picture.pods[pod.metadata.Key()] = {node, node.empty() ? explain::WhyPending(pod) : ""};
+    const auto& pod = std::get<PodPtr>(object);
+    const std::string& node = pod->spec.node_name;
+    picture.pods[pod->metadata.Key()] = {
+        node, node.empty() ? simulator::WhyWaiting(pod, simulation) : ""};
     if (node.empty()) ++picture.pending;
-    if (!node.empty() && !IsDaemon(pod)) used[node] = true;
+    if (!node.empty() && !IsDaemon(*pod)) used[node] = true;
   });
   const Snapshot& snapshot = simulation.scheduler().cache();
   picture.nodes = snapshot.num_nodes();

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/explain/pod_list.h"
+#include "src/simulator/report.h"
 
 namespace berth::questions {
 
@@ -293,7 +293,8 @@ std::string NewName(const api::Pod& pod, size_t& next, const simulator::Simulati
 std::string WhyNot(const PodPtr& pod, simulator::Simulation& simulation) {
   const auto judgement = simulation.scheduler().Judge(pod);
   judgement->Explain();
-  return judgement->message().empty() ? explain::WhyPending(*pod) : judgement->message();
+  return judgement->message().empty() ? simulator::WhyWaiting(pod, simulation)
+                                      : judgement->message();
 }
 
 }  // namespace

@@ -56,18 +56,14 @@ bool SelectsNamespaces(const std::optional<api::PodAffinity>& affinity) {
 
 class References {
  public:
-  void Take(const api::ObjectPtr& object) {
-    if (const auto* pod = api::As<api::Pod>(object)) {
-      TakePod(*pod);
-    } else if (const auto* claim = api::As<api::PersistentVolumeClaim>(object)) {
+  // Of an object that is there: what it refers to does not count.
+  void See(const api::ObjectPtr& object) {
+    if (const auto* claim = api::As<api::PersistentVolumeClaim>(object)) {
       claims_.there.insert(claim->metadata.Key());
-      TakeClaim(claim->spec);
     } else if (const auto* device_claim = api::As<api::ResourceClaim>(object)) {
       device_claims_.there.insert(device_claim->metadata.Key());
-      TakeDevices(device_claim->spec.devices.requests);
     } else if (const auto* claim_template = api::As<api::ResourceClaimTemplate>(object)) {
       templates_.there.insert(claim_template->metadata.Key());
-      TakeDevices(claim_template->spec.spec.devices.requests);
     } else if (const auto* namespace_ = api::As<api::Namespace>(object)) {
       namespaces_.there.insert(namespace_->metadata.name);
     } else if (const auto* volume = api::As<api::PersistentVolume>(object)) {
@@ -83,12 +79,33 @@ class References {
     }
   }
 
-  std::vector<std::string> Missing() const {
+  // Of an object whose references count.
+  void Take(const api::ObjectPtr& object) {
+    See(object);
+    if (const auto* pod = api::As<api::Pod>(object)) {
+      TakePod(*pod);
+    } else if (const auto* claim = api::As<api::PersistentVolumeClaim>(object)) {
+      TakeClaim(claim->spec);
+    } else if (const auto* device_claim = api::As<api::ResourceClaim>(object)) {
+      TakeDevices(device_claim->spec.devices.requests);
+    } else if (const auto* claim_template = api::As<api::ResourceClaimTemplate>(object)) {
+      TakeDevices(claim_template->spec.spec.devices.requests);
+    }
+  }
+
+  bool HasNamespaces() const { return !namespaces_.there.empty(); }
+  // Counts a namespace that each cluster has as one that is there.
+  void SeeNamespace(std::string_view name) { namespaces_.there.emplace(name); }
+
+  // `needs_namespaces`: that of a pod must be there, whatever goes by its labels.
+  std::vector<std::string> Missing(bool needs_namespaces) const {
     std::vector<std::string> missing;
     if (selects_namespaces_) {
       namespaces_.AppendMissing(
           "affinity by namespaceSelector goes as though they had no labels but their name",
           missing);
+    } else if (needs_namespaces) {
+      namespaces_.AppendMissing("an API server would refuse what is to be in them", missing);
     }
     constexpr std::string_view kPending = "pods that wait for them cannot be scheduled";
     claims_.AppendMissing("pods that wait for them cannot be scheduled, others use no volume",
@@ -121,6 +138,8 @@ class References {
             api::NamespacedKey(in, volume.persistent_volume_claim->claim_name));
       } else if (volume.ephemeral && placed) {  // until then a controller may still make it
         claims_.asked_for.insert(api::NamespacedKey(in, pod.metadata.name + "-" + volume.name));
+      } else if (volume.ephemeral && volume.ephemeral->volume_claim_template) {
+        TakeClaim(volume.ephemeral->volume_claim_template->spec);
       }
     }
     for (const api::PodResourceClaim& claim : pod.spec.resource_claims) {
@@ -171,7 +190,20 @@ class References {
 std::vector<std::string> MissingReferences(const std::vector<api::ObjectPtr>& objects) {
   References references;
   for (const api::ObjectPtr& object : objects) references.Take(object);
-  return references.Missing();
+  return references.Missing(false);
+}
+
+std::vector<std::string> MissingReferences(const std::vector<api::ObjectPtr>& objects,
+                                           const MemoryApi& cluster) {
+  References references;
+  for (const informers::Kind kind : informers::AllKinds()) {
+    cluster.ForEach(kind, [&references](const api::ObjectPtr& object) { references.See(object); });
+  }
+  // A dump without any tells nothing of them.
+  const bool needs_namespaces = references.HasNamespaces();
+  references.SeeNamespace("default");
+  for (const api::ObjectPtr& object : objects) references.Take(object);
+  return references.Missing(needs_namespaces);
 }
 
 std::vector<std::string> MissingRuntimeClasses(std::set<std::string> names,

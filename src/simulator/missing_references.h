@@ -7,6 +7,7 @@
 
 #include "berth/api/object.h"
 #include "src/simulator/admission.h"
+#include "src/simulator/memory_api.h"
 
 namespace berth::simulator {
 
@@ -17,6 +18,11 @@ namespace berth::simulator {
 //
 // Thread safety: any thread.
 std::vector<std::string> MissingReferences(const std::vector<api::ObjectPtr>& objects);
+
+// The same of objects that a question brings to a cluster, where neither has it. Also the
+// namespaces of its pods, where the cluster has any.
+std::vector<std::string> MissingReferences(const std::vector<api::ObjectPtr>& objects,
+                                           const MemoryApi& cluster);
 
 // The same of the RuntimeClasses that manifests of pods name, "" among them; one text or none.
 std::vector<std::string> MissingRuntimeClasses(std::set<std::string> names,

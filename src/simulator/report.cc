@@ -68,6 +68,19 @@ void AppendEviction(std::string_view pod, std::string& out) {
   out += '\n';
 }
 
+std::string WhyWaiting(const std::shared_ptr<const api::Pod>& pod, Simulation& simulation) {
+  std::string why = explain::WhyPending(*pod);
+  if (!why.empty()) return why;
+  scheduler::Scheduler& scheduler = simulation.scheduler();
+  const bool has_profile = scheduler.profiles().Find(pod->spec.scheduler_name) != nullptr;
+  if (pod->metadata.deletion_timestamp || !has_profile)
+    return explain::WhyIgnored(*pod, has_profile);
+  const queue::QueuedPod* queued = scheduler.queue().Find(pod->metadata.Key());
+  if (queued == nullptr || !queued->gated()) return "";
+  why = scheduler.Judge(pod)->message();
+  return why.empty() ? "gated by " + queued->gating_plugin : why;
+}
+
 Report MakeReport(const std::vector<std::string>& pending, const RunFacts& facts,
                   Simulation& simulation) {
   Report report;
@@ -85,7 +98,7 @@ Report MakeReport(const std::vector<std::string>& pending, const RunFacts& facts
     }
     const queue::QueuedPod* queued = simulation.scheduler().queue().Find(key);
     const queue::Place place = simulation.scheduler().queue().WhereIs(key);
-    Report::Left left{.pod = key, .result = "unfinished", .message = explain::WhyPending(*pod)};
+    Report::Left left{.pod = key, .result = "unfinished", .message = WhyWaiting(pod, simulation)};
     if (queued != nullptr && queued->gated()) {
       left.result = "gated";
     } else if (place == queue::Place::kUnschedulable) {
@@ -93,7 +106,8 @@ Report MakeReport(const std::vector<std::string>& pending, const RunFacts& facts
     } else if (place == queue::Place::kNowhere &&
                simulation.scheduler().binding_cycles().size() == 0) {
       left.result = "ignored";
-      left.message = "being deleted, or of another scheduler";
+      const auto* profile = simulation.scheduler().profiles().Find(pod->spec.scheduler_name);
+      left.message = explain::WhyIgnored(*pod, profile != nullptr);
     }
     report.left.push_back(std::move(left));
   }

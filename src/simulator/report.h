@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,10 @@ std::vector<std::string> DevicesGiven(const api::Pod& pod, Simulation& simulatio
 void AppendDecision(const scheduler::PodGroupOutcome& outcome, std::string& out);
 // {"evicted":"ns/name"}
 void AppendEviction(std::string_view pod, std::string& out);
+
+// Why a pod has no node: what its condition says or, of one that no cycle was for, what gates it,
+// or why it is ignored; "" of one that is still to be decided.
+std::string WhyWaiting(const std::shared_ptr<const api::Pod>& pod, Simulation& simulation);
 
 // How a simulation went, counted by its caller.
 struct RunFacts {

@@ -166,6 +166,21 @@ spec:
           "wait for them"));
 }
 
+TEST_F(ClusterFilesTest, TheClassOfAnEphemeralVolumeIsNamedWhereItIsNotThere) {
+  Write(R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  volumes: [{name: s, ephemeral: {volumeClaimTemplate: {spec: {storageClassName: fast}}}}]
+)");
+  Keys();
+  EXPECT_THAT(cluster_.warnings,
+              ElementsAre(testing::StartsWith("StorageClasses of claims were not read: fast; ")));
+}
+
 TEST_F(ClusterFilesTest, OfManyThatAreNotThereAFewAreNamed) {
   std::string text = "{apiVersion: v1, kind: Node, metadata: {name: n1}}\n";
   for (int i = 0; i < 8; ++i) {

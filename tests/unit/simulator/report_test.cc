@@ -43,11 +43,11 @@ TEST_F(ReportTest, EveryPendingPodHasOneFate) {
   for (const Report::Left& pod : report.left)
     left.push_back(pod.pod + " " + std::string(pod.result) + ": " + pod.message);
   EXPECT_THAT(left,
-              ElementsAre("default/gated gated: ",
+              ElementsAre("default/gated gated: waiting for scheduling gates: [g]",
                           "default/large unschedulable: 0/2 nodes are available: 2 Insufficient "
                           "cpu. preemption: 0/2 nodes are available: 2 Preemption is not helpful "
                           "for scheduling.",
-                          "default/others ignored: being deleted, or of another scheduler"));
+                          "default/others ignored: no profile is named \"another\""));
 }
 
 TEST_F(ReportTest, ADecisionTellsOfTheDevicesThatItGives) {
@@ -88,8 +88,8 @@ TEST_F(ReportTest, TheTableTellsWhoWentWhereAndWhoWasLeft) {
           "      1  1/110  25%      0%  default/fits\n"
           "\n"
           "PODS  RESULT         FIRST           MESSAGE\n"
-          "   1  gated          default/gated   -\n"
-          "   1  ignored        default/others  being deleted, or of another scheduler\n"
+          "   1  gated          default/gated   waiting for scheduling gates: [g]\n"
+          "   1  ignored        default/others  no profile is named \"another\"\n"
           "   1  unschedulable  default/large   0/2 nodes are available: 2 Insufficient cpu. "
           "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.\n");
 }
