@@ -174,7 +174,8 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   if (command != OfflineCommand::kWhy) {
     flags.Add("cluster", "FILE",
               "A dump: what `berth dump` printed, or `kubectl get nodes,pods,... -A -o json` (or "
-              "yaml); a folder of them; - for the standard input; may be repeated.",
+              "yaml); a folder of them; - for the standard input; several with commas, and may be "
+              "repeated.",
               [&out](const std::string& value) -> Result<void> {
                 out.clusters.push_back(value);
                 return {};
@@ -307,6 +308,9 @@ void AddOutput(OfflineCommand command, FlagSet& flags, OfflineFlags& out, bool& 
 
 // That one cluster is meant, or the daemon of one.
 Result<void> CheckCluster(OfflineCommand command, const OfflineFlags& flags) {
+  if (flags.commands && !flags.fix) {
+    return Fail("--commands goes with --fix: the commands are those that make its changes");
+  }
   if (auto checked = CheckDaemon(flags.daemon); !checked) return checked;
   if (!flags.daemon.url.empty()) {
     if (!flags.clusters.empty()) return Fail("--cluster and --daemon exclude each other");
