@@ -35,11 +35,7 @@ bool ChangeNode(const explain::RemoveTaint& change, api::Node& node) {
   return std::erase(node.spec.taints, change.taint) > 0;
 }
 bool ChangeNode(const explain::SetLabel& change, api::Node& node) {
-  api::StringMap& labels = node.metadata.labels;
-  std::erase_if(labels, [&](const auto& label) { return label.first == change.key; });
-  const auto after = std::find_if(labels.begin(), labels.end(),
-                                  [&](const auto& label) { return label.first > change.key; });
-  labels.emplace(after, change.key, change.value);
+  PutLabel(change.key, change.value, node.metadata.labels);
   return true;
 }
 
@@ -270,15 +266,7 @@ std::shared_ptr<api::Node> NewNode(const api::Node& like, const std::string& nam
 }
 
 void SetLabels(const api::StringMap& labels, api::Node& node) {
-  for (const auto& [key, value] : labels) {
-    api::StringMap& all = node.metadata.labels;
-    const auto at = std::ranges::lower_bound(all, key, {}, &api::StringMap::value_type::first);
-    if (at != all.end() && at->first == key) {
-      at->second = value;
-    } else {
-      all.emplace(at, key, value);
-    }
-  }
+  for (const auto& [key, value] : labels) PutLabel(key, value, node.metadata.labels);
 }
 
 }  // namespace

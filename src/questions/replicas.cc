@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/questions/replicas.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_split.h>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -47,6 +50,15 @@ bool HasSuccessor(const api::Pod& pod) {
 bool ComesBack(const api::Pod& pod) {
   return ControllerOf(pod.metadata) != nullptr && !IsDaemon(pod) && !IsMirror(pod) &&
          !HasSuccessor(pod);
+}
+
+void PutLabel(std::string_view key, std::string_view value, api::StringMap& labels) {
+  const auto at = std::ranges::lower_bound(labels, key, {}, &api::StringMap::value_type::first);
+  if (at != labels.end() && at->first == key) {
+    at->second = value;
+  } else {
+    labels.emplace(at, key, value);
+  }
 }
 
 bool IsLabelOfNode(std::string_view key) {
@@ -233,28 +245,100 @@ std::string NewName(const Scale& scale, size_t& next, const Simulation& simulati
   }
 }
 
+// The claim as it was made: without its volume, and what its binding left on it.
+api::PersistentVolumeClaim UnboundCopy(const api::PersistentVolumeClaim& claim,
+                                       const std::string& name) {
+  constexpr std::string_view kOfBinding[] = {"pv.kubernetes.io/bind-completed",
+                                             "pv.kubernetes.io/bound-by-controller",
+                                             "volume.beta.kubernetes.io/storage-provisioner",
+                                             "volume.kubernetes.io/selected-node",
+                                             "volume.kubernetes.io/storage-provisioner",
+                                             "volume.kubernetes.io/storage-resizer"};
+  api::PersistentVolumeClaim copy;
+  copy.metadata.name = name;
+  copy.metadata.namespace_ = claim.metadata.namespace_;
+  copy.metadata.uid = "PersistentVolumeClaim/" + copy.metadata.Key();
+  copy.metadata.labels = claim.metadata.labels;
+  copy.metadata.annotations = claim.metadata.annotations;
+  std::erase_if(copy.metadata.annotations, [&](const auto& annotation) {
+    return std::ranges::find(kOfBinding, annotation.first) != std::end(kOfBinding);
+  });
+  copy.spec = claim.spec;
+  copy.spec.volume_name.clear();
+  copy.status.phase = api::kClaimPending;
+  return copy;
+}
+
+// Applies a StatefulSet's pod of that name, with the claims of its templates: those that are there,
+// as the controller leaves them when it scales down, or new ones.
+void ApplyOrdinal(const api::Pod& like, const std::string& name, Simulation& simulation) {
+  api::Pod pod = *PendingCopy(like, name);
+  PutLabel("apps.kubernetes.io/pod-index", name.substr(name.rfind('-') + 1), pod.metadata.labels);
+  PutLabel("statefulset.kubernetes.io/pod-name", name, pod.metadata.labels);
+  const std::string& in = pod.metadata.namespace_;
+  for (api::Volume& volume : pod.spec.volumes) {
+    if (!volume.persistent_volume_claim) continue;
+    // A template's claim and volume have its name; others are the same of all pods.
+    api::PersistentVolumeClaimVolumeSource source = *volume.persistent_volume_claim;
+    if (source.claim_name != volume.name + "-" + like.metadata.name) continue;
+    const auto claim = simulator::FindIn<api::PersistentVolumeClaim>(
+        simulation.api(), Kind::kPersistentVolumeClaim, api::NamespacedKey(in, source.claim_name));
+    source.claim_name = volume.name + "-" + name;
+    const std::string key = api::NamespacedKey(in, source.claim_name);
+    if (claim != nullptr && simulation.api().Find(Kind::kPersistentVolumeClaim, key).index() == 0) {
+      simulation.Apply(std::make_shared<const api::PersistentVolumeClaim>(
+          UnboundCopy(*claim, source.claim_name)));
+    }
+    volume.persistent_volume_claim = std::move(source);
+  }
+  simulation.Apply(std::make_shared<const api::Pod>(std::move(pod)));
+}
+
 }  // namespace
 
+std::string Scale::KindOf(std::string_view word) {
+  constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+      {"deploy", "Deployment"},
+      {"deployment", "Deployment"},
+      {"rs", "ReplicaSet"},
+      {"replicaset", "ReplicaSet"},
+      {"sts", "StatefulSet"},
+      {"statefulset", "StatefulSet"},
+      {"rc", "ReplicationController"},
+      {"replicationcontroller", "ReplicationController"},
+      {"job", "Job"}};
+  const std::string lower = absl::AsciiStrToLower(word);
+  const std::string_view kind = std::string_view(lower).substr(0, lower.find('.'));
+  for (const auto& [known, name] : kKinds) {
+    if (kind == known || (kind.ends_with('s') && kind.substr(0, kind.size() - 1) == known))
+      return std::string(name);
+  }
+  return std::string(word);
+}
+
 Result<Scale> Scale::Parse(std::string_view text) {
-  const Error form{"must be NAMESPACE/KIND/NAME=N"};
+  const Error form{"must be [NAMESPACE/]KIND/NAME=N"};
   const size_t equals = text.rfind('=');
-  const size_t first = text.find('/');
-  if (equals == std::string_view::npos || first >= equals) return Fail(form);
-  const size_t second = text.find('/', first + 1);
-  if (second >= equals) return Fail(form);
+  if (equals == std::string_view::npos) return Fail(form);
+  std::vector<std::string_view> parts = absl::StrSplit(text.substr(0, equals), '/');
+  if (parts.size() < 2 || parts.size() > 3 || parts.front().empty()) return Fail(form);
   Scale scale;
-  scale.namespace_ = text.substr(0, first);
-  scale.kind = text.substr(first + 1, second - first - 1);
-  scale.name = text.substr(second + 1, equals - second - 1);
+  if (parts.size() == 3) scale.namespace_ = parts.front();
+  scale.kind = KindOf(parts[parts.size() - 2]);
+  scale.name = parts.back();
   const std::string_view number = text.substr(equals + 1);
   const auto [end, error] =
       std::from_chars(number.data(), number.data() + number.size(), scale.replicas);
   if (error != std::errc() || end != number.data() + number.size() || number.empty()) {
     return Fail(form);
   }
-  if (scale.namespace_.empty() || scale.kind.empty() || scale.name.empty()) return Fail(form);
+  if (scale.kind.empty() || scale.name.empty()) return Fail(form);
   if (scale.replicas > kMostReplicas) return Fail("at most 100000 replicas");
   return scale;
+}
+
+bool HasPods(const Scale& scale, const Simulation& simulation) {
+  return !PodsOf(scale, simulation).empty();
 }
 
 Result<void> Carry(const Scale& scale, Simulation& simulation) {
@@ -268,7 +352,12 @@ Result<void> Carry(const Scale& scale, Simulation& simulation) {
   }
   size_t next = 0;
   for (size_t i = pods.size(); i < scale.replicas; ++i) {
-    simulation.Apply(PendingCopy(*pods.front(), NewName(scale, next, simulation)));
+    const std::string name = NewName(scale, next, simulation);
+    if (scale.kind == "StatefulSet") {
+      ApplyOrdinal(*pods.front(), name, simulation);
+    } else {
+      simulation.Apply(PendingCopy(*pods.front(), name));
+    }
   }
   Settle(simulation);
   return {};

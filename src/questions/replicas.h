@@ -33,6 +33,9 @@ bool ComesBack(const api::Pod& pod);
 // plugin PodTopologyLabels does: it tells pods of one template apart.
 bool IsLabelOfNode(std::string_view key);
 
+// Gives the label that value, whether it is there or not.
+void PutLabel(std::string_view key, std::string_view value, api::StringMap& labels);
+
 // What the controller makes: the pod before a scheduler saw it.
 PodPtr PendingCopy(const api::Pod& pod, const std::string& name);
 
@@ -56,11 +59,16 @@ struct Scale {
   std::string name;
   size_t replicas = 0;
 
-  // "shop/Deployment/web=5". Errors: text of another form, more than 100,000 replicas.
+  // Kubernetes' name of a kind that kubectl knows by this word, in any case: "deploy",
+  // "deployments.apps", "Deployment"; any other word as it is.
+  static std::string KindOf(std::string_view word);
+  // "shop/Deployment/web=5", the kind as KindOf() has it; "deploy/web=5" leaves the namespace
+  // empty. Errors: text of another form, more than 100,000 replicas.
   static Result<Scale> Parse(std::string_view text);
 };
 
-// More pods are copies of one that is there, without a node. Fewer are those that the controller
+// More pods are copies of one that is there, without a node; those of a StatefulSet have claims of
+// their own, which are made where they are not there. Fewer are those that the controller
 // would take: of a StatefulSet those with the highest ordinals; of others those without a node
 // first, then those that do not run or are not ready, of the lowest deletion cost, beside the most
 // of their like, ready or created last (within powers of two of their age). The pods of a
@@ -69,6 +77,9 @@ struct Scale {
 //
 // Errors: the controller has no pod to make copies of.
 Result<void> Carry(const Scale& scale, simulator::Simulation& simulation);
+
+// Whether Carry() finds a pod to make copies of.
+bool HasPods(const Scale& scale, const simulator::Simulation& simulation);
 
 // More are no question any more.
 inline constexpr size_t kMostCopies = 100'000;

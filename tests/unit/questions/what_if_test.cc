@@ -7,6 +7,7 @@
 
 #include "src/questions/difference.h"
 #include "src/questions/replicas.h"
+#include "tests/support/volume_builders.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 
 namespace berth::questions {
@@ -374,9 +375,49 @@ TEST_F(WhatIfTest, ADeploymentScalesByItsReplicaSetsAndAStatefulSetByOrdinals) {
   EXPECT_THAT(Moved(), ElementsAre("default/db-10: n1 -> none", "default/web-new-0: none -> n1"));
 }
 
+TEST_F(WhatIfTest, TheNextPodOfAStatefulSetHasAClaimOfItsOwn) {
+  const auto in_zone = [](std::string_view zone) {
+    return std::vector{test::MakeRequirement("zone", "In", {std::string(zone)})};
+  };
+  simulation_->StartControllers();
+  Apply(Node("n1", "1").Label("zone", "a"));
+  Apply(Node("n2", "1").Label("zone", "b"));
+  simulation_->Apply(std::make_shared<const api::StorageClass>(
+      test::MakeWaitingClass("local", "kubernetes.io/no-provisioner")));
+  simulation_->Apply(test::MakeVolume("pv-0", "local")
+                         .RequireNode(in_zone("a"))
+                         .Claim("volume-0-db-0", "default/volume-0-db-0")
+                         .Ptr());
+  simulation_->Apply(test::MakeVolume("pv-1", "local").RequireNode(in_zone("b")).Ptr());
+  simulation_->Apply(test::MakeClaim("volume-0-db-0", "local").BoundTo("pv-0").Ptr());
+  Apply(test::MakePod()
+            .Name("db-0")
+            .OnNode("n1")
+            .Label("apps.kubernetes.io/pod-index", "0")
+            .Req({{"cpu", "1"}})
+            .ClaimVolume("volume-0-db-0")
+            .ClaimVolume("shared")
+            .Owner("StatefulSet", "db", "uid"));
+  simulation_->Apply(test::MakeClaim("shared", "local").BoundTo("pv-2").Ptr());
+  simulation_->Apply(test::MakeVolume("pv-2", "local").Claim("shared", "default/shared").Ptr());
+  Begin();
+  ASSERT_TRUE(Carry(*Scale::Parse("default/StatefulSet/db=2"), *simulation_));
+  EXPECT_THAT(Moved(), ElementsAre("default/db-1: none -> n2")) << MessageOf("default/db-1");
+  const auto pod = simulation_->FindPod("default/db-1");
+  EXPECT_THAT(pod->metadata.labels,
+              ElementsAre(testing::Pair("apps.kubernetes.io/pod-index", "1"),
+                          testing::Pair("statefulset.kubernetes.io/pod-name", "db-1")));
+  EXPECT_EQ(pod->spec.volumes[0].persistent_volume_claim->claim_name, "volume-0-db-1");
+  EXPECT_EQ(pod->spec.volumes[1].persistent_volume_claim->claim_name, "shared");
+  const auto claim = simulator::FindIn<api::PersistentVolumeClaim>(
+      simulation_->api(), informers::Kind::kPersistentVolumeClaim, "default/volume-0-db-1");
+  ASSERT_NE(claim, nullptr);
+  EXPECT_EQ(claim->spec.volume_name, "pv-1");
+}
+
 TEST(ScaleTest, TextOfAnotherFormIsRefused) {
-  for (const char* text : {"", "web=1", "a/b=1", "a/b/c", "a/b/c=", "a/b/c=x", "a/b/c=-1", "/b/c=1",
-                           "a//c=1", "a/b/=1", "a/b/c=100001"}) {
+  for (const char* text : {"", "web=1", "a/b/c", "a/b/c=", "a/b/c=x", "a/b/c=-1", "/b/c=1",
+                           "a//c=1", "a/b/=1", "/b=1", "a/=1", "a/b/c/d=1", "a/b/c=100001"}) {
     EXPECT_FALSE(Scale::Parse(text)) << text;
   }
   const auto scale = Scale::Parse("shop/Deployment/web=5");
@@ -385,6 +426,32 @@ TEST(ScaleTest, TextOfAnotherFormIsRefused) {
   EXPECT_EQ(scale->kind, "Deployment");
   EXPECT_EQ(scale->name, "web");
   EXPECT_EQ(scale->replicas, 5u);
+}
+
+TEST(ScaleTest, AKindMayBeKubectlsWordAndTheNamespaceLeftOut) {
+  const struct {
+    const char* text;
+    const char* kind;
+  } cases[] = {{"deploy/web=1", "Deployment"},
+               {"deployment/web=1", "Deployment"},
+               {"deployments.apps/web=1", "Deployment"},
+               {"sts/web=1", "StatefulSet"},
+               {"rs/web=1", "ReplicaSet"},
+               {"RS/web=1", "ReplicaSet"},
+               {"rc/web=1", "ReplicationController"},
+               {"jobs/web=1", "Job"},
+               {"CloneSet/web=1", "CloneSet"}};
+  for (const auto& c : cases) {
+    const auto scale = Scale::Parse(c.text);
+    ASSERT_TRUE(scale) << c.text;
+    EXPECT_EQ(scale->kind, c.kind);
+    EXPECT_EQ(scale->namespace_, "");
+    EXPECT_EQ(scale->name, "web");
+  }
+  const auto scale = Scale::Parse("shop/statefulset/db=2");
+  ASSERT_TRUE(scale);
+  EXPECT_EQ(scale->namespace_, "shop");
+  EXPECT_EQ(scale->kind, "StatefulSet");
 }
 
 TEST_F(WhatIfTest, AFillSaysHowManyFitAndWhatStopsTheNext) {
