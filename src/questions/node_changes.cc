@@ -100,6 +100,13 @@ std::shared_ptr<const api::Node> Cordoned(const api::Node& node) {
   return cordoned;
 }
 
+Result<void> Cordon(std::string_view name, Simulation& simulation) {
+  const auto node = simulator::FindIn<api::Node>(simulation.api(), Kind::kNode, name);
+  if (node == nullptr) return Fail(NoNode(name));
+  simulation.Apply(Cordoned(*node));
+  return {};
+}
+
 Result<void> AddNodes(size_t count, std::string_view like, Simulation& simulation) {
   for (size_t i = 0; i < count && !simulation.interrupted(); ++i) {
     auto delta = NodeLike(like, simulation.api());
@@ -122,9 +129,7 @@ Result<void> RemoveNode(std::string_view name, Simulation& simulation) {
 }
 
 Result<Drained> Drain(std::string_view name, Simulation& simulation) {
-  const auto node = simulator::FindIn<api::Node>(simulation.api(), Kind::kNode, name);
-  if (node == nullptr) return Fail(NoNode(name));
-  simulation.Apply(Cordoned(*node));
+  if (auto cordoned = Cordon(name, simulation); !cordoned) return Fail(cordoned.error());
   simulation.RunDue();
   Drained drained;
   drained.node = name;

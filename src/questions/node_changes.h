@@ -62,6 +62,9 @@ class Budgets {
 // The node as kubectl cordons it, and as the node lifecycle controller then taints it.
 std::shared_ptr<const api::Node> Cordoned(const api::Node& node);
 
+// Cordons the node; its pods stay. Nothing runs yet. Errors: there is no such node.
+Result<void> Cordon(std::string_view name, simulator::Simulation& simulation);
+
 // Nodes with the shape of this one; see NodeLike. Errors: there is no such node.
 Result<void> AddNodes(size_t count, std::string_view like, simulator::Simulation& simulation);
 

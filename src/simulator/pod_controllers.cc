@@ -256,6 +256,8 @@ Result<std::optional<PodController>> ReadPodController(const ConfigValue& value,
   if (pod_template == nullptr || !HasContainers(*pod_template))
     return std::optional<PodController>();
   if (controller.metadata.name.empty())
+    controller.generate_name = StringAt(value, {"metadata", "generateName"});
+  if (controller.metadata.name.empty() && controller.generate_name.empty())
     return Fail(RequiredField(prefix + "metadata.name", "an object of a cluster has a name"));
   const bool is_job = type.kind == "CronJob" || type.kind == "Job";
   if (auto read = is_job ? ReadJob(*spec, spec_path, controller)
@@ -272,7 +274,8 @@ Result<std::optional<PodController>> ReadPodController(const ConfigValue& value,
 
 std::string MissingContainers(const ConfigValue& value, const api::TypeMeta& type) {
   const std::string of = type.kind == "CronJob" ? "spec.jobTemplate.spec" : "spec";
-  const auto meta = ReadMeta(value, "");
+  auto meta = ReadMeta(value, "");
+  if (meta && meta->name.empty()) meta->name = StringAt(value, {"metadata", "generateName"});
   const std::string problem = RequiredField(of + ".template.spec.containers", "");
   return type.kind + " " + (meta ? meta->Key() + ": " : "") + problem;
 }
@@ -312,6 +315,21 @@ Result<void> PodMaker::Count(size_t pods) {
   }
   made_ += pods;
   return {};
+}
+
+void PodMaker::Name(std::vector<PodController>& controllers) const {
+  Names taken;
+  for (const PodController& controller : controllers)
+    taken.insert(KeyOf(controller.kind, controller.metadata));
+  for (PodController& controller : controllers) {
+    if (!controller.metadata.name.empty()) continue;
+    std::string key;
+    for (size_t number = 1; key.empty() || taken.contains(key) || pods_of_.contains(key);) {
+      controller.metadata.name = controller.generate_name + std::to_string(number++);
+      key = KeyOf(controller.kind, controller.metadata);
+    }
+    taken.insert(std::move(key));
+  }
 }
 
 std::string PodMaker::NewName(const std::string& namespace_, const std::string& prefix) {

@@ -27,6 +27,7 @@ struct PodController {
   std::string api_version;
   std::string kind;
   api::ObjectMeta metadata;
+  std::string generate_name;  // of one without a name, until PodMaker::Name() gives it one
   // What each pod is like, with the API server's defaults; without a name.
   std::shared_ptr<const api::Pod> pod;
   // How many run at once; one a node of a DaemonSet. Of a CronJob: those of one run.
@@ -64,7 +65,12 @@ class PodMaker {
   // Takes in what is there: nodes, ReplicaSets and claims before pods; other kinds are passed over.
   void See(const api::ObjectPtr& object);
 
-  // What the controller makes, pods last; it counts as there then. Errors: too many pods.
+  // Gives each that has none the first name of its form that is free ("run-1"): among these, and
+  // among the controllers whose pods are there.
+  void Name(std::vector<PodController>& controllers) const;
+
+  // What the controller, which has a name, makes, pods last; it counts as there then. Errors: too
+  // many pods.
   Result<std::vector<api::ObjectPtr>> Make(const PodController& controller);
 
  private:

@@ -155,6 +155,22 @@ TEST_F(PodMakerTest, ACronJobRunsOnce) {
   EXPECT_THAT(Make("CronJob", R"({"name":"off"})", job + R"(,"suspend":true})"), IsEmpty());
 }
 
+TEST_F(PodMakerTest, AWorkloadMayAskForAName) {
+  std::vector<PodController> controllers(5);
+  for (PodController& controller : controllers) {
+    controller.kind = "Job";
+    controller.metadata.namespace_ = "default";
+    controller.generate_name = "run-";
+  }
+  controllers[1].metadata.name = "run-1";
+  controllers[3].kind = "ReplicaSet";
+  See(test::MakePod().Name("p").Owner("Job", "run-2", "uid"));
+  maker_.Name(controllers);
+  std::vector<std::string> names;
+  for (const PodController& controller : controllers) names.push_back(controller.metadata.name);
+  EXPECT_THAT(names, ElementsAre("run-3", "run-1", "run-4", "run-1", "run-5"));
+}
+
 TEST_F(PodMakerTest, ATemplateWithoutContainersMakesNothing) {
   EXPECT_THAT(Make("ReplicaSet", R"({"name":"r"})", R"({"template":{"spec":{}}})"), IsEmpty());
   EXPECT_EQ(problem_, "");
