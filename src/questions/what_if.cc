@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/questions/what_if.h"
 
+#include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "berth/field_errors.h"
 #include "src/documents/parse.h"
@@ -61,6 +66,7 @@ Scale ReadScale(const ConfigValue& value, const std::string& path, FieldReader& 
   scale.namespace_ = "default";
   members.Read("namespace", scale.namespace_);
   members.Read("kind", scale.kind);
+  scale.kind = Scale::KindOf(scale.kind);
   members.Read("name", scale.name);
   ReadCount(members, "replicas", 0, kMostReplicas, scale.replicas);
   Require(members, "namespace", scale.namespace_);
@@ -92,6 +98,10 @@ const ConfigValue* ReadFill(FieldReader& fields, WhatIf& out) {
 }
 
 Result<void> ApplyNew(const api::ObjectPtr& object, Admission& admission, Simulation& simulation) {
+  if (const auto* node = api::As<api::Node>(object); node != nullptr && node->spec.unschedulable) {
+    simulation.Apply(Cordoned(*node));
+    return {};
+  }
   const auto* pod = std::get_if<PodPtr>(&object);
   if (pod == nullptr) {
     simulation.Apply(object);
@@ -104,7 +114,7 @@ Result<void> ApplyNew(const api::ObjectPtr& object, Admission& admission, Simula
 }
 
 // What the controllers make in the simulation as it is now.
-Result<void> Expand(const std::vector<simulator::PodController>& controllers, Admission& admission,
+Result<void> Expand(std::vector<simulator::PodController> controllers, Admission& admission,
                     Simulation& simulation) {
   if (controllers.empty()) return {};
   simulator::PodMaker maker;
@@ -112,6 +122,7 @@ Result<void> Expand(const std::vector<simulator::PodController>& controllers, Ad
        {Kind::kNode, Kind::kReplicaSet, Kind::kPersistentVolumeClaim, Kind::kPod}) {
     simulation.api().ForEach(kind, [&maker](const api::ObjectPtr& object) { maker.See(object); });
   }
+  maker.Name(controllers);
   for (const simulator::PodController& controller : controllers) {
     const auto made = maker.Make(controller);
     if (!made) return Fail(made.error());
@@ -124,8 +135,36 @@ Result<void> Expand(const std::vector<simulator::PodController>& controllers, Ad
   return {};
 }
 
+// The objects to add, pods with a generateName under the first names that are free in the cluster,
+// too.
+std::vector<api::ObjectPtr> WithFreeNames(const WhatIf& question, const Simulation& simulation) {
+  std::vector<api::ObjectPtr> objects = question.add;
+  if (question.generated_pods.empty()) return objects;
+  std::set<std::string> keys;
+  for (const api::ObjectPtr& object : objects) {
+    if (const auto* pod = api::As<api::Pod>(object)) keys.insert(pod->metadata.Key());
+  }
+  std::map<std::string, size_t> next;
+  for (api::ObjectPtr& object : objects) {
+    const auto* pod = api::As<api::Pod>(object);
+    if (pod == nullptr || simulation.FindPod(pod->metadata.Key()) == nullptr) continue;
+    const auto generated = question.generated_pods.find(pod->metadata.Key());
+    if (generated == question.generated_pods.end()) continue;
+    auto renamed = std::make_shared<api::Pod>(*pod);
+    api::ObjectMeta& meta = renamed->metadata;
+    do {
+      const std::string form = api::NamespacedKey(meta.namespace_, generated->second);
+      meta.name = generated->second + std::to_string(++next[form]);
+    } while (keys.contains(meta.Key()) || simulation.FindPod(meta.Key()) != nullptr);
+    meta.uid = "Pod/" + meta.Key();
+    keys.insert(meta.Key());
+    object = std::shared_ptr<const api::Pod>(std::move(renamed));
+  }
+  return objects;
+}
+
 Result<void> Add(const WhatIf& question, Admission& admission, Simulation& simulation) {
-  for (const api::ObjectPtr& object : question.add) {
+  for (const api::ObjectPtr& object : WithFreeNames(question, simulation)) {
     if (auto applied = ApplyNew(object, admission, simulation); !applied) return applied;
   }
   for (const api::ObjectPtr& object : question.add) {
@@ -139,8 +178,40 @@ Result<void> Add(const WhatIf& question, Admission& admission, Simulation& simul
   return {};
 }
 
+// The pods of a workload that has none are those of its template.
+Result<void> CarryOne(const Scale& scale, const WhatIf& question, Admission& admission,
+                      Simulation& simulation) {
+  const auto is_it = [&scale](const simulator::PodController& controller) {
+    return controller.kind == scale.kind && controller.metadata.name == scale.name &&
+           controller.metadata.namespace_ == scale.namespace_;
+  };
+  if (!HasPods(scale, simulation)) {
+    for (const auto* controllers : {&question.controllers, &question.idle}) {
+      const auto found = std::ranges::find_if(*controllers, is_it);
+      if (found == controllers->end()) continue;
+      simulator::PodController scaled = *found;
+      scaled.pods = static_cast<int64_t>(scale.replicas);
+      if (auto made = Expand({std::move(scaled)}, admission, simulation); !made) return made;
+      Settle(simulation);
+      return {};
+    }
+  }
+  return Carry(scale, simulation);
+}
+
+// Cordons those of the nodes that are there; `left`: the others.
+void CordonThere(const std::vector<std::string>& nodes, Simulation& simulation,
+                 std::vector<std::string>& left) {
+  for (const std::string& name : nodes) {
+    if (!Cordon(name, simulation)) left.push_back(name);
+  }
+  simulation.RunDue();
+}
+
 Result<void> Carry(const WhatIf& question, const PartNames& names, Simulation& simulation,
                    WhatIfAnswer& answer) {
+  std::vector<std::string> to_cordon;
+  CordonThere(question.cordon, simulation, to_cordon);
   Admission admission(simulation);
   admission.Add(question.admission);
   if (!question.add.empty() || !question.controllers.empty()) {
@@ -148,6 +219,11 @@ Result<void> Carry(const WhatIf& question, const PartNames& names, Simulation& s
       return Fail(added.error().Within(names.add));
     }
   }
+  for (const std::string& node : to_cordon) {
+    if (auto cordoned = Cordon(node, simulation); !cordoned)
+      return Fail(cordoned.error().Within(names.cordon));
+  }
+  simulation.RunDue();
   if (question.add_nodes > 0) {
     if (auto added = AddNodes(question.add_nodes, question.like, simulation); !added) {
       return Fail(added.error().Within(names.like));
@@ -162,7 +238,7 @@ Result<void> Carry(const WhatIf& question, const PartNames& names, Simulation& s
   }
   for (const Scale& scale : question.scale) {
     if (interrupted()) break;
-    if (auto scaled = Carry(scale, simulation); !scaled) {
+    if (auto scaled = CarryOne(scale, question, admission, simulation); !scaled) {
       return Fail(scaled.error().Within(names.scale));
     }
   }
@@ -185,7 +261,8 @@ Result<void> Carry(const WhatIf& question, const PartNames& names, Simulation& s
 
 bool WhatIf::any() const {
   return !add.empty() || !controllers.empty() || add_nodes > 0 || !remove_nodes.empty() ||
-         !scale.empty() || !drain.empty() || reschedule || fill != nullptr || !new_config.empty();
+         !scale.empty() || !cordon.empty() || !drain.empty() || reschedule || fill != nullptr ||
+         !new_config.empty();
 }
 
 Result<WhatIf> ParseWhatIf(const ConfigValue& document) {
@@ -196,6 +273,7 @@ Result<WhatIf> ParseWhatIf(const ConfigValue& document) {
   ReadAddNodes(fields, question);
   ReadNames(fields, "removeNodes", question.remove_nodes);
   ReadScales(fields, question);
+  ReadNames(fields, "cordon", question.cordon);
   ReadNames(fields, "drain", question.drain);
   fields.Read("reschedule", question.reschedule);
   fields.Read("newConfig", question.new_config);
@@ -206,6 +284,7 @@ Result<WhatIf> ParseWhatIf(const ConfigValue& document) {
   question.add = std::move(objects->objects);
   question.controllers = std::move(objects->controllers);
   question.admission = std::move(objects->admission);
+  question.generated_pods = std::move(objects->generated_pods);
   if (pod != nullptr) {
     auto read = simulator::ReadPod(*pod, "fill.pod");
     if (!read) return Fail(read.error());

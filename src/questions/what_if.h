@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ inline constexpr size_t kMostNames = 1'000;  // of nodes, of controllers
 // Changes, in the order in which they are made.
 struct WhatIf {
   std::vector<api::ObjectPtr> add;  // nodes first, pods last
+  // The generateName of those of its pods that take another name where the cluster has theirs.
+  std::map<std::string, std::string> generated_pods;
   // Those whose pods are added, after `add`.
   std::vector<simulator::PodController> controllers;
   // By which pods of the question are admitted, besides what pods of the cluster tell.
@@ -36,6 +39,10 @@ struct WhatIf {
   std::string like;  // the node that these are like
   std::vector<std::string> remove_nodes;
   std::vector<Scale> scale;
+  // Workloads of the cluster without pods: what `scale` makes pods of where none is there.
+  std::vector<simulator::PodController> idle;
+  // Cordoned before anything else; what `add` brings, after that.
+  std::vector<std::string> cordon;
   std::vector<std::string> drain;
   bool reschedule = false;               // all pods that controllers make again
   std::shared_ptr<const api::Pod> fill;  // nullptr: nothing is filled
@@ -53,6 +60,7 @@ struct PartNames {
   std::string_view like = "addNodes.like";
   std::string_view remove_nodes = "removeNodes";
   std::string_view scale = "scale";
+  std::string_view cordon = "cordon";
   std::string_view drain = "drain";
   std::string_view fill = "fill.pod";
 };

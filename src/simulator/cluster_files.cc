@@ -24,6 +24,8 @@
 namespace berth::simulator {
 namespace {
 
+constexpr std::string_view kDefaultNamespace = "default";
+
 using StringSet = absl::flat_hash_set<std::string, base::StringHash, std::equal_to<>>;
 template <typename T>
 using StringMap = absl::flat_hash_map<std::string, T, base::StringHash, std::equal_to<>>;
@@ -38,10 +40,11 @@ constexpr bool kClusterScoped =
 
 // `object` with what is missing filled in; itself where nothing is.
 template <typename T>
-std::shared_ptr<const T> Completed(std::shared_ptr<const T> object) {
+std::shared_ptr<const T> Completed(std::shared_ptr<const T> object,
+                                   std::string_view default_namespace) {
   const std::string namespace_ = kClusterScoped<T> ? ""
                                  : object->metadata.namespace_.empty()
-                                     ? "default"
+                                     ? std::string(default_namespace)
                                      : object->metadata.namespace_;
   bool complete = object->metadata.namespace_ == namespace_ && !object->metadata.uid.empty();
   if constexpr (std::is_same_v<T, api::Pod>) {
@@ -62,13 +65,14 @@ std::shared_ptr<const T> Completed(std::shared_ptr<const T> object) {
   return copy;
 }
 
-api::ObjectPtr Complete(api::ObjectPtr&& object) {
+api::ObjectPtr Complete(api::ObjectPtr&& object,
+                        std::string_view default_namespace = kDefaultNamespace) {
   return std::visit(
-      [](auto&& held) -> api::ObjectPtr {
+      [default_namespace](auto&& held) -> api::ObjectPtr {
         if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
           return held;
         } else {
-          return Completed(std::forward<decltype(held)>(held));
+          return Completed(std::forward<decltype(held)>(held), default_namespace);
         }
       },
       std::move(object));
@@ -102,11 +106,12 @@ api::ObjectPtr Renamed(const api::ObjectPtr& object, const std::string& name) {
 bool IsManifest(const api::ObjectPtr& object) { return informers::MetaOf(object)->uid.empty(); }
 
 // The object as the cluster's API server holds it. Errors: it has no name.
-Result<api::ObjectPtr> Stored(api::ObjectPtr&& read) {
+Result<api::ObjectPtr> Stored(api::ObjectPtr&& read,
+                              std::string_view default_namespace = kDefaultNamespace) {
   if (informers::MetaOf(read)->name.empty()) {
     return Fail(RequiredField("metadata.name", "an object of a cluster has a name"));
   }
-  return Complete(std::move(read));
+  return Complete(std::move(read), default_namespace);
 }
 
 // The same of an object that is new. Errors: the API server would refuse it.
@@ -155,6 +160,23 @@ bool IsStoredTree(const ConfigValue& object) {
   return uid != nullptr && uid->string() != nullptr && !uid->string()->empty();
 }
 
+// A manifest with that namespace where it names none.
+ConfigValue InNamespace(const ConfigValue& object, const std::string& namespace_) {
+  ConfigValue::Map members = object.map() == nullptr ? ConfigValue::Map() : *object.map();
+  ConfigValue::Map metadata;
+  for (auto& [name, value] : members) {
+    if (name == "metadata" && value.map() != nullptr) metadata = *value.map();
+  }
+  for (const auto& [name, value] : metadata) {
+    if (name == "namespace" && value.string() != nullptr && !value.string()->empty()) return object;
+  }
+  std::erase_if(metadata, [](const auto& member) { return member.first == "namespace"; });
+  metadata.emplace_back("namespace", ConfigValue(namespace_));
+  std::erase_if(members, [](const auto& member) { return member.first == "metadata"; });
+  members.emplace_back("metadata", ConfigValue(std::move(metadata)));
+  return ConfigValue(std::move(members), object.line());
+}
+
 // Takes the objects of all files in and checks them against each other.
 //
 // Thread safety: one owner.
@@ -163,7 +185,8 @@ class Loader {
   // What the objects come from: all that is new counts as a manifest.
   enum class From { kCluster, kQuestion };
 
-  explicit Loader(From from) : from_(from) {}
+  explicit Loader(From from, std::string_view default_namespace = kDefaultNamespace)
+      : from_(from), default_namespace_(default_namespace) {}
 
   Result<void> Read(const std::string& file, const LoadProgress& progress) {
     const auto text = ReadInput(file);
@@ -172,11 +195,14 @@ class Loader {
     trees.wants = [](const api::TypeMeta& type) {
       return IsPodController(type) || IsOfAdmission(type);
     };
-    trees.stored_too = from_ == From::kQuestion;
+    trees.stored_too = true;
     trees.visit = [this](const ConfigValue& object, const api::TypeMeta& type, bool stored,
                          const documents::DumpPlace& place) -> Result<bool> {
       // The pods of what is stored are there.
-      if (stored && from_ == From::kCluster && IsPodController(type)) return false;
+      if (stored && from_ == From::kCluster && IsPodController(type)) {
+        KeepIfIdle(object, type);
+        return false;
+      }
       auto taken = AddTree(object, type, "");
       if (taken) return taken;
       warnings_.push_back(place.ToString() + ": " + taken.error().message +
@@ -217,7 +243,9 @@ class Loader {
     for (const auto* group : {&nodes_, &others_, &pods_}) {
       for (const api::ObjectPtr& object : *group) maker.See(object);
     }
+    maker.Name(controllers_);
     for (const PodController& controller : controllers_) {
+      if (controller.pods == 0) idle_.push_back(controller);
       auto made = maker.Make(controller);
       if (!made) return Fail(made.error());
       ++expanded_[controller.kind];
@@ -233,8 +261,10 @@ class Loader {
   }
 
   // A controller's manifest, or what admission goes by; false: it makes no pods.
-  Result<bool> AddTree(const ConfigValue& object, const api::TypeMeta& type,
+  Result<bool> AddTree(const ConfigValue& stated, const api::TypeMeta& type,
                        std::string_view path) {
+    if (default_namespace_ != kDefaultNamespace) moved_ = InNamespace(stated, default_namespace_);
+    const ConfigValue& object = default_namespace_ == kDefaultNamespace ? stated : moved_;
     if (IsOfAdmission(type)) {
       if (auto read = ReadAdmissionObject(object, type.kind, path, admission_); !read)
         return Fail(read.error());
@@ -249,7 +279,8 @@ class Loader {
     }
     if (!*read) return false;
     const auto is_same = [&](const PodController& other) {
-      return other.kind == (*read)->kind && other.metadata.Key() == (*read)->metadata.Key();
+      return !other.metadata.name.empty() && other.kind == (*read)->kind &&
+             other.metadata.Key() == (*read)->metadata.Key();
     };
     // The last one counts, as where both are applied.
     std::erase_if(controllers_, is_same);
@@ -261,6 +292,7 @@ class Loader {
     NewObjects taken;
     taken.controllers = controllers_;
     taken.admission = admission_;
+    taken.generated_pods = generated_pods_;
     taken.objects = std::move(*this).Take().objects;
     return taken;
   }
@@ -269,6 +301,8 @@ class Loader {
     SortPendingByCreation(pods_);
     Cluster cluster;
     cluster.controllers = std::move(controllers_);
+    cluster.idle = std::move(idle_);
+    cluster.generated_pods = std::move(generated_pods_);
     cluster.expanded = std::move(expanded_);
     cluster.admission = std::move(admission_);
     cluster.objects.reserve(nodes_.size() + others_.size() + pods_.size());
@@ -298,6 +332,17 @@ class Loader {
   }
 
  private:
+  // Of a stored workload that has no pods: one that is asked to have some makes them of its
+  // template. A ReplicaSet's Deployment answers for it.
+  void KeepIfIdle(const ConfigValue& object, const api::TypeMeta& type) {
+    const ConfigValue* spec = object.Find("spec");
+    const ConfigValue* replicas = spec == nullptr ? nullptr : spec->Find("replicas");
+    if (replicas == nullptr || replicas->integer() == nullptr || *replicas->integer() != 0) return;
+    auto read = ReadPodController(object, type, "");
+    if (!read || !*read || !(*read)->metadata.owner_references.empty()) return;
+    idle_.push_back(**std::move(read));
+  }
+
   // Where an object is kept; in none of the groups where it has ended.
   struct Place {
     std::vector<api::ObjectPtr>* group = nullptr;
@@ -309,7 +354,11 @@ class Loader {
     if (generate_name.empty() || !informers::MetaOf(object)->name.empty()) return std::move(object);
     while (true) {
       api::ObjectPtr named = Renamed(object, generate_name + std::to_string(++generated_));
-      if (!places_.contains(NameOf(Complete(api::ObjectPtr(named))))) return named;
+      const api::ObjectPtr stored = Complete(api::ObjectPtr(named), default_namespace_);
+      if (places_.contains(NameOf(stored))) continue;
+      if (api::As<api::Pod>(stored) != nullptr)
+        generated_pods_[informers::MetaOf(stored)->Key()] = generate_name;
+      return named;
     }
   }
 
@@ -346,7 +395,7 @@ class Loader {
       const documents::ManifestFields& fields = place.manifest();
       read = Named(Defaulted(std::move(read), fields), fields.generate_name);
     }
-    auto stored = Stored(std::move(read));
+    auto stored = Stored(std::move(read), default_namespace_);
     if (!stored) return warn(stored.error().message + "; the object is left out");
     api::ObjectPtr object = *std::move(stored);
     if (const auto& damage = informers::MetaOf(object)->damage) {
@@ -417,6 +466,8 @@ class Loader {
   }
 
   const From from_;
+  const std::string default_namespace_;
+  ConfigValue moved_;  // the last manifest that AddTree() gave a namespace
   std::vector<api::ObjectPtr> nodes_;
   std::vector<api::ObjectPtr> others_;
   std::vector<api::ObjectPtr> pods_;
@@ -425,9 +476,11 @@ class Loader {
   StringMap<std::shared_ptr<const api::Pod>> pods_by_uid_;
   StringSet manifests_;  // of pods, as in places_
   std::vector<PodController> controllers_;
+  std::vector<PodController> idle_;  // those of a cluster that have no pods
   AdmissionObjects admission_;
   std::map<std::string, uint64_t> expanded_;
   uint64_t generated_ = 0;  // names
+  std::map<std::string, std::string> generated_pods_;
   uint64_t ended_pods_ = 0;
   std::map<std::string, uint64_t> skipped_;
   std::vector<std::string> warnings_;
@@ -460,8 +513,9 @@ Result<Cluster> LoadCluster(const std::vector<std::string>& files, const LoadPro
   return cluster;
 }
 
-Result<Cluster> LoadNewObjects(const std::vector<std::string>& files) {
-  Loader loader(Loader::From::kQuestion);
+Result<Cluster> LoadNewObjects(const std::vector<std::string>& files,
+                               const std::string& default_namespace) {
+  Loader loader(Loader::From::kQuestion, default_namespace);
   if (auto read = ReadAll(files, nullptr, loader); !read) return Fail(read.error());
   Cluster cluster = std::move(loader).Take();
   if (!cluster.warnings.empty()) return Fail(std::move(cluster.warnings.front()));

@@ -33,6 +33,10 @@ struct Cluster {
   // Those of LoadNewObjects(), whose pods are not among the objects: the cluster decides which
   // pods they make.
   std::vector<PodController> controllers;
+  // The pods that asked for a name, by the key that they have now: their generateName.
+  std::map<std::string, std::string> generated_pods;
+  // Workloads of LoadCluster() that have no pods, for their replicas are 0.
+  std::vector<PodController> idle;
   // Those whose pods are among the objects, by kind.
   std::map<std::string, uint64_t> expanded;
   AdmissionObjects admission;
@@ -43,6 +47,7 @@ struct NewObjects {
   std::vector<api::ObjectPtr> objects;  // as a cluster's
   std::vector<PodController> controllers;
   AdmissionObjects admission;
+  std::map<std::string, std::string> generated_pods;  // as a cluster's
 };
 
 // How much of the text of a file has been read.
@@ -73,9 +78,11 @@ Result<Cluster> LoadCluster(const std::vector<std::string>& files,
                             const LoadProgress& progress = nullptr);
 
 // The same for objects that a question brings to a cluster, so pods may be on nodes that are
-// elsewhere; all of them count as manifests. What is new must be whole: what is odd is an error,
+// elsewhere; all of them count as manifests, and are in `default_namespace` where they name none.
+// What is new must be whole: what is odd is an error,
 // for an API server would refuse it.
-Result<Cluster> LoadNewObjects(const std::vector<std::string>& files);
+Result<Cluster> LoadNewObjects(const std::vector<std::string>& files,
+                               const std::string& default_namespace = "default");
 
 // One object out of a document, filled in and checked as those of dumps; `kind` as in
 // documents::ReadObject. Errors: with the field's path, which begins with `path`.

@@ -16,10 +16,10 @@ int Dump(const std::vector<std::string>& arguments, const std::string& program,
   if (!flags) return flags.error();
   auto made = MakeSimulation(*flags, plugins, {});
   if (!made) return FailWith(made.error().message);
-  const auto admission = FillSimulation(*flags, *made->simulation);
-  if (!admission) return FailWith(admission.error().message);
-  const std::string text = simulator::DumpOf(made->simulation->api(),
-                                             flags->live() ? LiveAdmission(*flags) : *admission);
+  const auto beside = FillSimulation(*flags, *made->simulation);
+  if (!beside) return FailWith(beside.error().message);
+  const std::string text = simulator::DumpOf(
+      made->simulation->api(), flags->live() ? LiveAdmission(*flags) : beside->admission);
   std::fwrite(text.data(), 1, text.size(), stdout);
   base::FlushLogs();
   return kDone;

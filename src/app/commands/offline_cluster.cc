@@ -37,8 +37,7 @@ Result<void> CheckInput(const Input& input, const WhatIfFlags& what_if) {
   return Fail("--cluster: " + std::string(missing) + " was read: " + input.ToString());
 }
 
-Result<simulator::AdmissionObjects> FillFromFiles(const OfflineFlags& flags,
-                                                  simulator::Simulation& simulation) {
+Result<BesideObjects> FillFromFiles(const OfflineFlags& flags, simulator::Simulation& simulation) {
   std::optional<Progress> progress("Reading");
   auto cluster = simulator::LoadCluster(
       flags.clusters, [&progress](size_t bytes, size_t of) { progress->Show(bytes, of); });
@@ -49,7 +48,7 @@ Result<simulator::AdmissionObjects> FillFromFiles(const OfflineFlags& flags,
   for (api::ObjectPtr& object : cluster->objects) simulation.Apply(std::move(object));
   if (auto checked = CheckInput(input, flags.what_if); !checked) return Fail(checked.error());
   TellInput(input);
-  return std::move(cluster->admission);
+  return BesideObjects{std::move(cluster->admission), std::move(cluster->idle)};
 }
 
 // So that pods come as a scheduler would have seen them come; a list has them by name.
@@ -268,13 +267,12 @@ Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTre
   return made;
 }
 
-Result<simulator::AdmissionObjects> FillSimulation(const OfflineFlags& flags,
-                                                   simulator::Simulation& simulation,
-                                                   const std::function<bool()>& interrupted) {
+Result<BesideObjects> FillSimulation(const OfflineFlags& flags, simulator::Simulation& simulation,
+                                     const std::function<bool()>& interrupted) {
   if (!flags.live()) return FillFromFiles(flags, simulation);
   if (auto filled = FillFromServer(flags, simulation, interrupted); !filled)
     return Fail(filled.error());
-  return simulator::AdmissionObjects();
+  return BesideObjects();
 }
 
 simulator::AdmissionObjects LiveAdmission(const OfflineFlags& flags) {

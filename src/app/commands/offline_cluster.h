@@ -21,6 +21,12 @@ struct RecordedSimulation {
   std::unique_ptr<simulator::Simulation> simulation;
 };
 
+// What dumps hold that no scheduler watches.
+struct BesideObjects {
+  simulator::AdmissionObjects admission;
+  std::vector<simulator::PodController> idle;  // workloads without pods
+};
+
 // What gets the decisions; each may be empty.
 struct DecisionListeners {
   std::function<void(const scheduler::CycleOutcome&)> on_cycle;
@@ -48,13 +54,12 @@ Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTre
 // Puts what the flags name into the simulation: the dumps, or the live cluster, which is given up
 // soon once `interrupted` says yes. Says on standard error what was read. Errors: it cannot be
 // read; the dumps hold no node or no pod, and no question adds some. Returns what the
-// dumps hold of what admission goes by.
-Result<simulator::AdmissionObjects> FillSimulation(
-    const OfflineFlags& flags, simulator::Simulation& simulation,
-    const std::function<bool()>& interrupted = nullptr);
+// dumps hold beside that; nothing of a live cluster.
+Result<BesideObjects> FillSimulation(const OfflineFlags& flags, simulator::Simulation& simulation,
+                                     const std::function<bool()>& interrupted = nullptr);
 
-// The same of the live cluster; without a kind that cannot be read, with a warning on standard
-// error.
+// What admission goes by in the live cluster; without a kind that cannot be read, with a warning on
+// standard error.
 simulator::AdmissionObjects LiveAdmission(const OfflineFlags& flags);
 
 // Both, and the objects are taken in; nothing is decided, as the simulation is not started.

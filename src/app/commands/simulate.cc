@@ -78,12 +78,12 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
   simulator::Simulation& simulation = *made->simulation;
   listener.simulation = &simulation;
   simulation.StartControllers();
-  const auto admission = FillSimulation(*flags, simulation);
-  if (!admission) return FailWith(admission.error().message);
+  auto beside = FillSimulation(*flags, simulation);
+  if (!beside) return FailWith(beside.error().message);
   if (flags->what_if.any()) {
     listener.json = false;
-    const int code = AnswerWhatIf(*flags, plugins,
-                                  flags->live() ? LiveAdmission(*flags) : *admission, simulation);
+    if (flags->live()) beside->admission = LiveAdmission(*flags);
+    const int code = AnswerWhatIf(*flags, plugins, *beside, simulation);
     base::FlushLogs();
     return code;
   }

@@ -54,7 +54,7 @@ Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& 
   if (!simulation) return Fail(simulation.error());
   auto filled = FillSimulation(flags, **simulation, interrupted);
   if (!filled) return Fail(filled.error());
-  if (admission != nullptr) *admission = *std::move(filled);
+  if (admission != nullptr) *admission = std::move(filled->admission);
   Objects objects;
   const auto add = [&](informers::Kind kind) {
     (*simulation)->api().ForEach(kind, [&](const api::ObjectPtr& object) {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/commands/what_if.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "src/app/commands/input_summary.h"
-#include "src/app/commands/offline_cluster.h"
+#include "src/app/commands/output.h"
 #include "src/questions/difference.h"
 #include "src/questions/what_if.h"
 #include "src/simulator/cluster_files.h"
@@ -32,8 +35,9 @@ Result<RecordedSimulation> MakeOther(const OfflineFlags& flags, const InTreePlug
   return made;
 }
 
-Result<simulator::Cluster> ReadNewObjects(const std::vector<std::string>& files) {
-  auto cluster = simulator::LoadNewObjects(files);
+Result<simulator::Cluster> ReadNewObjects(const std::vector<std::string>& files,
+                                          const std::string& default_namespace) {
+  auto cluster = simulator::LoadNewObjects(files, default_namespace);
   if (!cluster) return cluster;
   PrintWarnings(*cluster);
   const std::string input = InputOf(*cluster).ToString();
@@ -45,8 +49,9 @@ Result<simulator::Cluster> ReadNewObjects(const std::vector<std::string>& files)
 }
 
 // Reads what is to fill the cluster: a pod, or the pod of a workload.
-Result<void> ReadFill(const std::string& file, questions::WhatIf& question) {
-  auto read = ReadNewObjects({file});
+Result<void> ReadFill(const std::string& file, const std::string& default_namespace,
+                      questions::WhatIf& question) {
+  auto read = ReadNewObjects({file}, default_namespace);
   if (!read) return Fail(read.error());
   std::vector<std::shared_ptr<const api::Pod>> pods;
   for (const api::ObjectPtr& object : read->objects) {
@@ -55,7 +60,8 @@ Result<void> ReadFill(const std::string& file, questions::WhatIf& question) {
   }
   for (const simulator::PodController& controller : read->controllers) {
     auto pod = std::make_shared<api::Pod>(*controller.pod);
-    pod->metadata.name = controller.metadata.name;
+    const std::string& name = controller.metadata.name;
+    pod->metadata.name = name.empty() ? controller.generate_name + "1" : name;
     pod->metadata.uid = "Pod/" + pod->metadata.Key();
     pods.push_back(std::move(pod));
   }
@@ -65,48 +71,75 @@ Result<void> ReadFill(const std::string& file, questions::WhatIf& question) {
   return {};
 }
 
-void WarnOfMissingRuntimeClasses(const questions::WhatIf& question) {
-  std::set<std::string> names;
-  for (const api::ObjectPtr& object : question.add) {
+// What the question brings; of controllers, what each of their pods is like, and their claims.
+std::vector<api::ObjectPtr> ObjectsOf(const questions::WhatIf& question) {
+  std::vector<api::ObjectPtr> objects = question.add;
+  for (const simulator::PodController& controller : question.controllers) {
+    api::Pod pod = *controller.pod;
+    for (api::PersistentVolumeClaim claim : controller.claims) {
+      std::erase_if(pod.spec.volumes, [&claim](const api::Volume& volume) {
+        return volume.name == claim.metadata.name;
+      });
+      claim.metadata.namespace_ = pod.metadata.namespace_;
+      // No pod of the question names it so.
+      claim.metadata.name = controller.kind + "/" + controller.metadata.name;
+      objects.emplace_back(std::make_shared<const api::PersistentVolumeClaim>(std::move(claim)));
+    }
+    objects.emplace_back(std::make_shared<const api::Pod>(std::move(pod)));
+  }
+  if (question.fill != nullptr) objects.emplace_back(question.fill);
+  return objects;
+}
+
+// Says what the question refers to that neither it nor the cluster has.
+void WarnOfMissing(const questions::WhatIf& question, const Simulation& cluster) {
+  const std::vector<api::ObjectPtr> objects = ObjectsOf(question);
+  std::set<std::string> runtime_classes;
+  for (const api::ObjectPtr& object : objects) {
     if (const auto* pod = api::As<api::Pod>(object))
-      names.emplace(simulator::NotedRuntimeClass(*pod));
+      runtime_classes.emplace(simulator::NotedRuntimeClass(*pod));
   }
-  for (const simulator::PodController& controller : question.controllers)
-    names.emplace(simulator::NotedRuntimeClass(*controller.pod));
-  if (question.fill != nullptr) names.emplace(simulator::NotedRuntimeClass(*question.fill));
-  for (const std::string& text :
-       simulator::MissingRuntimeClasses(std::move(names), question.admission)) {
-    std::fputs(("Warning: " + text + "\n").c_str(), stderr);
-  }
+  std::vector<std::string> texts =
+      simulator::MissingRuntimeClasses(std::move(runtime_classes), question.admission);
+  if (!objects.empty())
+    std::ranges::move(simulator::MissingReferences(objects, cluster.api()),
+                      std::back_inserter(texts));
+  for (const std::string& text : texts) PrintNote("Warning: " + text);
 }
 
 constexpr questions::PartNames kFlagNames = {.add = "--add",
                                              .like = "--like",
                                              .remove_nodes = "--remove-node",
                                              .scale = "--scale",
+                                             .cordon = "--cordon",
                                              .drain = "--drain",
                                              .fill = "--fill"};
 
 // The question, with what its files hold.
-Result<questions::WhatIf> ReadQuestion(const WhatIfFlags& flags,
-                                       const simulator::AdmissionObjects& admission) {
+Result<questions::WhatIf> ReadQuestion(const WhatIfFlags& flags, const BesideObjects& beside) {
   questions::WhatIf question;
-  question.admission = admission;
+  question.admission = beside.admission;
+  question.idle = beside.idle;
   if (!flags.add.empty()) {
-    auto objects = ReadNewObjects(flags.add);
+    auto objects = ReadNewObjects(flags.add, flags.default_namespace);
     if (!objects) return Fail(objects.error().Within("--add"));
     question.add = std::move(objects->objects);
     question.controllers = std::move(objects->controllers);
+    question.generated_pods = std::move(objects->generated_pods);
     question.admission.Append(objects->admission);
   }
   if (!flags.fill.empty()) {
-    if (auto read = ReadFill(flags.fill, question); !read)
+    if (auto read = ReadFill(flags.fill, flags.default_namespace, question); !read)
       return Fail(read.error().Within("--fill"));
   }
   question.add_nodes = flags.add_nodes;
   question.like = flags.like;
   question.remove_nodes = flags.remove_nodes;
   question.scale = flags.scale;
+  for (questions::Scale& scale : question.scale) {
+    if (scale.namespace_.empty()) scale.namespace_ = flags.default_namespace;
+  }
+  question.cordon = flags.cordon;
   question.drain = flags.drain;
   question.reschedule = flags.reschedule;
   return question;
@@ -115,10 +148,10 @@ Result<questions::WhatIf> ReadQuestion(const WhatIfFlags& flags,
 }  // namespace
 
 int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins,
-                 const simulator::AdmissionObjects& admission, Simulation& today) {
-  const auto question = ReadQuestion(flags.what_if, admission);
+                 const BesideObjects& beside, Simulation& today) {
+  const auto question = ReadQuestion(flags.what_if, beside);
   if (!question) return FailWith(question.error().message);
-  WarnOfMissingRuntimeClasses(*question);
+  WarnOfMissing(*question, today);
   RecordedSimulation other;
   if (!flags.what_if.new_config.empty()) {
     auto made = MakeOther(flags, plugins, today);

@@ -157,7 +157,11 @@ void AddNamespace(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   const bool one_pod = command == OfflineCommand::kWhy || command == OfflineCommand::kPlan;
   const char* meaning = "Shows pods of this namespace alone; all count.";
   if (one_pod) meaning = "The pod's namespace (that of the context, else default).";
-  if (command == OfflineCommand::kUi) {
+  if (command == OfflineCommand::kSimulate) {
+    meaning =
+        "Shows pods of this namespace alone; all count. What --add, --fill and --scale name "
+        "without a namespace is in it.";
+  } else if (command == OfflineCommand::kUi) {
     meaning = "Shows pods of this namespace alone at first; all count.";
   } else if (command == OfflineCommand::kPacking) {
     meaning = "Also shows what the pods of this namespace request; all count.";
@@ -375,6 +379,11 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
   }
   if (auto checked = CheckWhatIf(out.what_if); !checked) return Fail(checked.error());
   if (auto completed = CompletePod(out); !completed) return Fail(completed.error());
+  if (out.what_if.any()) {
+    // As kubectl apply does; that no cluster is found its reading says.
+    const auto default_namespace = NamespaceOf(out);
+    if (default_namespace) out.what_if.default_namespace = *default_namespace;
+  }
   if (out.goal && out.goal->kind == plan::Goal::Kind::kFit) out.goal->name = out.pod;
   return out;
 }

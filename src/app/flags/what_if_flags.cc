@@ -17,14 +17,22 @@ void AddTexts(FlagSet& flags, const std::string& name, const std::string& form,
   });
 }
 
-// Names, which have no commas.
+// Without the word for nodes, as in `kubectl drain node/n1`.
+std::string NodeName(std::string_view text) {
+  for (const std::string_view word : {"node/", "nodes/", "no/"}) {
+    if (text.starts_with(word)) text.remove_prefix(word.size());
+  }
+  return std::string(text);
+}
+
+// Names of nodes, which have no commas.
 void AddNames(FlagSet& flags, const std::string& name, const std::string& form,
               const std::string& help, std::vector<std::string>& out) {
   flags.Add(name, form, help, [&out](const std::string& value) -> Result<void> {
     for (size_t begin = 0; begin <= value.size();) {
       const size_t end = std::min(value.find(',', begin), value.size());
-      if (end == begin) return Fail("must not be empty");
-      out.push_back(value.substr(begin, end - begin));
+      out.push_back(NodeName(std::string_view(value).substr(begin, end - begin)));
+      if (out.back().empty()) return Fail("must not be empty");
       begin = end + 1;
     }
     return {};
@@ -35,7 +43,7 @@ void AddNames(FlagSet& flags, const std::string& name, const std::string& form,
 
 bool WhatIfFlags::any() const {
   return !new_config.empty() || !add.empty() || add_nodes > 0 || !remove_nodes.empty() ||
-         !scale.empty() || !drain.empty() || reschedule || !fill.empty();
+         !scale.empty() || !cordon.empty() || !drain.empty() || reschedule || !fill.empty();
 }
 
 void AddWhatIf(FlagSet& flags, WhatIfFlags& out) {
@@ -48,11 +56,19 @@ void AddWhatIf(FlagSet& flags, WhatIfFlags& out) {
       out.add);
   flags.Value("add-nodes", "With so many more nodes of the shape that --like names.",
               out.add_nodes);
-  flags.AddText("like", "NODE", "The node that those of --add-nodes are like.", out.like);
+  flags.Add("like", "NODE", "The node that those of --add-nodes are like.",
+            [&out](const std::string& value) -> Result<void> {
+              out.like = NodeName(value);
+              return {};
+            });
   AddNames(flags, "remove-node", "NODE,...", "Without these nodes; may be repeated.",
            out.remove_nodes);
-  flags.Add("scale", "NAMESPACE/KIND/NAME=N",
-            "With so many pods of this controller; may be repeated.",
+  AddNames(flags, "cordon", "NODE,...",
+           "With these nodes cordoned before anything else: their pods stay, and others go "
+           "elsewhere; may be repeated.",
+           out.cordon);
+  flags.Add("scale", "[NAMESPACE/]KIND/NAME=N",
+            "With so many pods of this controller, such as deploy/web=5; may be repeated.",
             [&out](const std::string& value) -> Result<void> {
               auto scale = questions::Scale::Parse(value);
               if (!scale) return Fail(scale.error());

@@ -18,9 +18,12 @@ struct WhatIfFlags {
   std::string like;
   std::vector<std::string> remove_nodes;
   std::vector<questions::Scale> scale;
+  std::vector<std::string> cordon;
   std::vector<std::string> drain;
   bool reschedule = false;
   std::string fill;  // a file
+  // Of what these name without one.
+  std::string default_namespace = "default";
 
   bool any() const;
 };

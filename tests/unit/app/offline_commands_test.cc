@@ -365,6 +365,14 @@ TEST_F(OfflineCommandsTest, SimulateTellsWhatDiffersFromToday) {
   EXPECT_EQ(err_, kReadCluster);
 }
 
+TEST_F(OfflineCommandsTest, ANodeMayBeNamedAsToKubectl) {
+  EXPECT_EQ(Run(Simulate, {"--cordon", "node/n1", "--drain", "nodes/n1,no/n1", "-o=json"}), kDone);
+  EXPECT_THAT(out_, HasSubstr(R"("node":"n1")"));
+  EXPECT_EQ(Run(Simulate, {"--cordon", "node/"}), kBadInput);
+  EXPECT_EQ(Run(Explain, {"--commands"}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("--commands goes with --fix"));
+}
+
 TEST_F(OfflineCommandsTest, NodesAreNamedOneByOneOrInAList) {
   EXPECT_EQ(Run(Simulate, {"--add-nodes=2", "--like=n1", "--drain=n1-like-1,n1-like-2",
                            "--drain=n1", "-o=json"}),
@@ -439,6 +447,55 @@ TEST_F(OfflineCommandsTest, WhatIsAddedIsSaidAndWhatIsNotToo) {
   EXPECT_EQ(err_, std::string(kReadCluster) + "Error: --add: " + empty +
                       ":2: document 1: Deployment default/d: spec.template.spec.containers: "
                       "Required value\n");
+}
+
+TEST_F(OfflineCommandsTest, WhatAQuestionRefersToAndIsNotThereIsNamed) {
+  file_ = folder_.Write("cluster.yaml", std::string(kCluster) +
+                                            "---\n{apiVersion: v1, kind: Namespace, metadata: "
+                                            "{name: default}}\n");
+  const std::string add = folder_.Write("add.yaml", R"(---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: shop}
+spec:
+  containers: [{name: c}]
+  volumes: [{name: v, persistentVolumeClaim: {claimName: gone}}]
+  resourceClaims: [{name: g, resourceClaimTemplateName: gpus}]
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  template: {spec: {containers: [{name: c}]}}
+  volumeClaimTemplates: [{metadata: {name: data}, spec: {storageClassName: fast}}]
+)");
+  EXPECT_EQ(Run(Simulate, {"--add", add}), kDone);
+  EXPECT_THAT(err_,
+              HasSubstr("Warning: Namespaces of pods were not read: shop; an API server "
+                        "would refuse what is to be in them\n"
+                        "Warning: PersistentVolumeClaims of pods were not read: shop/gone; "));
+  EXPECT_THAT(err_, HasSubstr("Warning: StorageClasses of claims were not read: fast; "));
+  EXPECT_THAT(err_, HasSubstr("Warning: ResourceClaimTemplates of pods were not read: shop/gpus"));
+}
+
+TEST_F(OfflineCommandsTest, ANamespaceIsThatOfWhatAQuestionNamesWithoutOne) {
+  const std::string pod = folder_.Write(
+      "pod.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{}]}}\n");
+  EXPECT_EQ(Run(Simulate, {"-n", "shop", "--add", pod, "-o=json"}), kDone);
+  EXPECT_THAT(out_, HasSubstr(R"({"after":"n1","pod":"shop/p"})"));
+  EXPECT_EQ(Run(Simulate, {"-n", "shop", "--scale", "deploy/web=2"}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("--scale: no pod of Deployment shop/web is there"));
+}
+
+TEST_F(OfflineCommandsTest, AStoredWorkloadWithoutPodsScalesByItsTemplate) {
+  file_ = folder_.Write("cluster.yaml", std::string(kCluster) + R"(---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: idle, namespace: shop, uid: u}
+spec: {replicas: 0, selector: {}, template: {spec: {containers: [{name: c}]}}}
+)");
+  EXPECT_EQ(Run(Simulate, {"--scale", "shop/deploy/idle=1", "-o=json"}), kDone);
+  EXPECT_THAT(out_, HasSubstr(R"({"after":"n1","pod":"shop/idle-new-0"})"));
 }
 
 TEST_F(OfflineCommandsTest, AChartIsExpandedWhereverItStands) {

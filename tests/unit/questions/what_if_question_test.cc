@@ -19,6 +19,7 @@ constexpr std::string_view kEverything = R"({
   "removeNodes": ["n2"],
   "scale": [{"kind": "Deployment", "name": "web", "replicas": 5},
             {"namespace": "shop", "kind": "Job", "name": "sum", "replicas": 0}],
+  "cordon": ["n5"],
   "drain": ["n3", "n4"],
   "reschedule": true,
   "newConfig": "apiVersion: x",
@@ -49,6 +50,7 @@ TEST(QuestionTest, ADocumentIsRead) {
   EXPECT_EQ(question->scale[0].replicas, 5u);
   EXPECT_EQ(question->scale[1].namespace_, "shop");
   EXPECT_THAT(question->drain, ElementsAre("n3", "n4"));
+  EXPECT_THAT(question->cordon, ElementsAre("n5"));
   EXPECT_TRUE(question->reschedule);
   EXPECT_EQ(question->new_config, "apiVersion: x");
   ASSERT_NE(question->fill, nullptr);
@@ -246,6 +248,80 @@ TEST_F(AskTest, ChangesAreMadeOneAfterTheOtherAndAnsweredTogether) {
   // n1 is cordoned, and two of the new node's four cores are those of web.
   EXPECT_EQ(answer->filled->pods, 2u);
   EXPECT_THAT(answer->filled->stopped_by, HasSubstr("1 Insufficient cpu"));
+}
+
+TEST_F(AskTest, ACordonedNodeKeepsItsPodsAndTakesNoOthers) {
+  Apply(test::MakeNode("n2").Allocatable({{"cpu", "2"}}));
+  Apply(test::MakePod().Name("stays").OnNode("n1").Req({{"cpu", "1"}}));
+  const auto answer = AskJson(R"({"cordon": ["n1", "n3"], "add": [
+    {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n3"},
+     "status": {"allocatable": {"cpu": "8", "pods": "10"}}},
+    {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n4"}, "spec": {"unschedulable": true},
+     "status": {"allocatable": {"cpu": "8", "pods": "10"}}}],
+    "scale": [{"kind": "rs", "name": "web", "replicas": 4}]})");
+  ASSERT_TRUE(answer) << answer.error().message;
+  const api::Taint taint{"node.kubernetes.io/unschedulable", "", "NoSchedule"};
+  for (const char* name : {"n1", "n3", "n4"}) {
+    const auto node =
+        simulator::FindIn<api::Node>(simulation_->api(), informers::Kind::kNode, name);
+    ASSERT_NE(node, nullptr);
+    EXPECT_TRUE(node->spec.unschedulable) << name;
+    EXPECT_THAT(node->spec.taints, ElementsAre(taint)) << name;
+  }
+  EXPECT_EQ(answer->after.pods.at("default/stays").node, "n1");
+  for (const auto& [key, pod] : answer->after.pods) {
+    if (!answer->before.pods.contains(key)) EXPECT_THAT(pod.node, testing::AnyOf("n2", ""));
+  }
+  EXPECT_THAT(AskJson(R"({"cordon": ["n7"]})").error().message,
+              testing::StartsWith("cordon: the cluster has no node n7"));
+}
+
+TEST_F(AskTest, APodThatWaitsSaysWhyInEachCase) {
+  const auto answer = AskJson(R"({"add": [
+    {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "gated"},
+     "spec": {"schedulingGates": [{"name": "quota"}], "containers": [{"name": "c"}]}},
+    {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "others"},
+     "spec": {"schedulerName": "foo", "containers": [{"name": "c"}]}}]})");
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->after.pods.at("default/gated").message,
+            "waiting for scheduling gates: [quota]");
+  EXPECT_EQ(answer->after.pods.at("default/others").message, "no profile is named \"foo\"");
+}
+
+TEST_F(AskTest, APodOfTheQuestionTakesANameThatIsFreeInTheCluster) {
+  Apply(test::MakePod().Name("run-1").OnNode("n1"));
+  const auto answer = AskJson(R"({"add": [
+    {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "run-"},
+     "spec": {"containers": [{"name": "c"}]}},
+    {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "run-3"},
+     "spec": {"containers": [{"name": "c"}]}},
+    {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "run-"},
+     "spec": {"containers": [{"name": "c"}]}}]})");
+  ASSERT_TRUE(answer) << answer.error().message;
+  std::vector<std::string> keys;
+  for (const MovedPod& pod : answer->Moved()) keys.push_back(pod.pod);
+  EXPECT_THAT(keys, ElementsAre("default/run-2", "default/run-3", "default/run-4"));
+}
+
+TEST_F(AskTest, AWorkloadOfTheQuestionMayAskForAName) {
+  Apply(test::MakePod().Name("there").Owner("Job", "run-1", "uid").Req({{"cpu", "1"}}));
+  const auto answer = AskJson(R"({"add": [
+    {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "run-"},
+     "spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}]})");
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_TRUE(answer->after.pods.contains("default/run-2-new-0"));
+}
+
+TEST_F(AskTest, AWorkloadWithoutPodsScalesByItsTemplate) {
+  const auto answer = AskJson(R"({"add": [
+    {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "idle"},
+     "spec": {"replicas": 0, "selector": {"matchLabels": {"app": "idle"}},
+              "template": {"metadata": {"labels": {"app": "idle"}},
+                           "spec": {"containers": [{"name": "c"}]}}}}],
+    "scale": [{"kind": "deploy", "name": "idle", "replicas": 2}]})");
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->after.pods.at("default/idle-new-0").node, "n1");
+  EXPECT_EQ(answer->after.pods.at("default/idle-new-1").node, "n1");
 }
 
 TEST_F(AskTest, AFillEndsAtItsMost) {

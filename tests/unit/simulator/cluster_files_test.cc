@@ -456,6 +456,18 @@ TEST_F(ClusterFilesTest, AWorkloadThatWasNeverStoredBecomesItsPods) {
   EXPECT_THAT(cluster_.skipped, ElementsAre(Pair("Deployment.apps", 1u)));
 }
 
+TEST_F(ClusterFilesTest, AWorkloadMayAskForAName) {
+  const std::string job = R"(---
+apiVersion: batch/v1
+kind: Job
+metadata: {generateName: run-}
+spec: {template: {spec: {containers: [{name: c}]}}}
+)";
+  Write("{apiVersion: v1, kind: Node, metadata: {name: n1}}\n" + job + job);
+  EXPECT_THAT(Keys(), ElementsAre("n1", "default/run-1-new-0", "default/run-2-new-0"));
+  EXPECT_THAT(cluster_.warnings, IsEmpty());
+}
+
 TEST_F(ClusterFilesTest, FieldsThatAWorkloadDoesNotHaveAreTold) {
   Write(
       "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {paralelism: 2, template: "
@@ -523,6 +535,101 @@ TEST_F(ClusterFilesTest, AFolderIsItsFilesByName) {
   files_ = {empty.Path("")};
   EXPECT_EQ(Problem(),
             empty.Path("") + ": the folder has no file that ends in .json, .yaml or .yml");
+}
+
+TEST_F(ClusterFilesTest, FilesMayStandInOneListWithCommas) {
+  Write("{apiVersion: v1, kind: Node, metadata: {name: n1}}\n");
+  Write("{apiVersion: v1, kind: Node, metadata: {name: n2}}\n");
+  files_ = {files_[0] + "," + files_[1]};
+  EXPECT_THAT(Keys(), ElementsAre("n1", "n2"));
+  files_ = {folder_.Write("a,b.yaml", "{apiVersion: v1, kind: Node, metadata: {name: n3}}\n")};
+  EXPECT_THAT(Keys(), ElementsAre("n3"));
+}
+
+// As Windows' PowerShell writes them.
+TEST_F(ClusterFilesTest, AByteOrderMarkTellsOfUtf16) {
+  const std::u16string text =
+      u"{apiVersion: v1, kind: Node, metadata: {name: n1, annotations: "
+      u"{a: \"\u00e9\u20ac\U0001F600\"}}}\n";
+  for (const bool little : {true, false}) {
+    std::string bytes = little ? "\xFF\xFE" : "\xFE\xFF";
+    for (const char16_t unit : text) {
+      const char low = static_cast<char>(unit & 0xFF);
+      const char high = static_cast<char>(unit >> 8);
+      bytes += little ? low : high;
+      bytes += little ? high : low;
+    }
+    files_.clear();
+    Write(bytes);
+    EXPECT_THAT(Keys(), ElementsAre("n1"));
+    EXPECT_THAT(cluster_.warnings, IsEmpty());
+    EXPECT_THAT(api::As<api::Node>(cluster_.objects[0])->metadata.annotations,
+                ElementsAre(Pair("a", "\u00e9\u20ac\U0001F600")));
+  }
+}
+
+TEST_F(ClusterFilesTest, WorkloadsWithoutPodsAreKept) {
+  Write(R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: stored, uid: u}
+spec: {replicas: 0, template: {spec: {containers: [{name: c}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: has-pods, uid: v}
+spec: {replicas: 1, template: {spec: {containers: [{name: c}]}}}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: old, uid: w, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: d, uid: d, controller: true}]}
+spec: {replicas: 0, template: {spec: {containers: [{name: c}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manifest}
+spec: {replicas: 0, template: {spec: {containers: [{name: c}]}}}
+)");
+  Keys();
+  std::vector<std::string> names;
+  for (const PodController& controller : cluster_.idle) names.push_back(controller.metadata.name);
+  EXPECT_THAT(names, ElementsAre("stored", "manifest"));
+}
+
+TEST_F(ClusterFilesTest, AQuestionMayHaveANamespaceOfItsOwn) {
+  Write(R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b, namespace: other}}
+---
+{apiVersion: v1, kind: LimitRange, metadata: {name: l}, spec: {limits: [{type: Container, default: {cpu: 1}}]}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec: {template: {spec: {containers: [{name: c}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: e, namespace: other}
+spec: {template: {spec: {containers: [{name: c}]}}}
+)");
+  const auto read = LoadNewObjects(files_, "shop");
+  ASSERT_TRUE(read) << read.error().message;
+  std::vector<std::string> keys;
+  for (const api::ObjectPtr& object : read->objects)
+    keys.push_back(informers::MetaOf(object)->Key());
+  for (const PodController& controller : read->controllers) {
+    keys.push_back(controller.metadata.Key());
+    keys.push_back(controller.pod->metadata.namespace_);
+  }
+  EXPECT_THAT(keys, ElementsAre("n1", "shop/a", "other/b", "shop/d", "shop", "other/e", "other"));
+  ASSERT_EQ(read->admission.limit_ranges.size(), 1u);
+  EXPECT_EQ(read->admission.limit_ranges[0].namespace_, "shop");
 }
 
 TEST_F(ClusterFilesTest, TheStandardInputIsAFileOnce) {
