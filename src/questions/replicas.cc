@@ -307,7 +307,7 @@ std::string Scale::KindOf(std::string_view word) {
       {"rc", "ReplicationController"},
       {"replicationcontroller", "ReplicationController"},
       {"job", "Job"}};
-  const std::string lower = absl::AsciiStrToLower(word);
+  const std::string lower = absl::AsciiStrToLower(std::string(word));
   const std::string_view kind = std::string_view(lower).substr(0, lower.find('.'));
   for (const auto& [known, name] : kKinds) {
     if (kind == known || (kind.ends_with('s') && kind.substr(0, kind.size() - 1) == known))
@@ -320,7 +320,8 @@ Result<Scale> Scale::Parse(std::string_view text) {
   const Error form{"must be [NAMESPACE/]KIND/NAME=N"};
   const size_t equals = text.rfind('=');
   if (equals == std::string_view::npos) return Fail(form);
-  std::vector<std::string_view> parts = absl::StrSplit(text.substr(0, equals), '/');
+  const std::vector<std::string> parts =
+      absl::StrSplit(std::string(text.substr(0, equals)), '/');
   if (parts.size() < 2 || parts.size() > 3 || parts.front().empty()) return Fail(form);
   Scale scale;
   if (parts.size() == 3) scale.namespace_ = parts.front();
