@@ -265,6 +265,18 @@ std::shared_ptr<api::Node> NewNode(const api::Node& like, const std::string& nam
   return node;
 }
 
+// By name.
+std::vector<const api::ResourceSlice*> SlicesOf(std::string_view node,
+                                                const simulator::MemoryApi& objects) {
+  std::vector<const api::ResourceSlice*> slices;
+  objects.ForEachUnsorted(Kind::kResourceSlice, [&](const api::ObjectPtr& object) {
+    const auto* slice = api::As<api::ResourceSlice>(object);
+    if (slice->spec.node_name == node) slices.push_back(slice);
+  });
+  std::ranges::sort(slices, {}, [](const auto* slice) { return slice->metadata.name; });
+  return slices;
+}
+
 void SetLabels(const api::StringMap& labels, api::Node& node) {
   for (const auto& [key, value] : labels) PutLabel(key, value, node.metadata.labels);
 }
@@ -292,20 +304,17 @@ std::optional<Delta> NodeLike(const explain::AddNode& change, const simulator::M
   if (const auto csi = simulator::FindIn<api::CSINode>(objects, Kind::kCsiNode, like)) {
     delta.put.emplace_back(std::shared_ptr<const api::CSINode>(Copy(*csi, name)));
   }
-  objects.ForEach(Kind::kResourceSlice, [&](const api::ObjectPtr& object) {
-    const api::ResourceSlice& slice = *api::As<api::ResourceSlice>(object);
-    if (slice.spec.node_name != like) return;
-    auto copy = Copy(slice, slice.metadata.name + "-" + name);
+  for (const api::ResourceSlice* slice : SlicesOf(like, objects)) {
+    auto copy = Copy(*slice, slice->metadata.name + "-" + name);
     copy->spec.node_name = name;
     copy->spec.pool.name += "-" + name;
     delta.put.emplace_back(std::shared_ptr<const api::ResourceSlice>(std::move(copy)));
-  });
-  objects.ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
-    const api::Pod& pod = *api::As<api::Pod>(object);
-    if (pod.spec.node_name != like || !IsDaemon(pod)) return;
-    auto copy = Copy(pod, pod.metadata.name + "-" + name);
+  }
+  objects.ForEachPodOn(like, [&](const PodPtr& pod) {
+    if (!IsDaemon(*pod)) return;
+    auto copy = Copy(*pod, pod->metadata.name + "-" + name);
     copy->spec.node_name = name;
-    delta.put.emplace_back(std::shared_ptr<const api::Pod>(std::move(copy)));
+    delta.put.emplace_back(PodPtr(std::move(copy)));
   });
   return delta;
 }

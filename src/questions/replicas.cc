@@ -83,10 +83,7 @@ PodPtr PendingCopy(const api::Pod& pod, const std::string& name) {
 
 std::vector<PodPtr> PodsOn(const simulator::Simulation& simulation, std::string_view node) {
   std::vector<PodPtr> pods;
-  simulation.api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
-    const auto& pod = std::get<PodPtr>(object);
-    if (pod->spec.node_name == node) pods.push_back(pod);
-  });
+  simulation.api().ForEachPodOn(node, [&](const PodPtr& pod) { pods.push_back(pod); });
   return pods;
 }
 

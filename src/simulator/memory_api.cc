@@ -215,6 +215,7 @@ void MemoryApi::Store(api::ObjectPtr object) {
 
 void MemoryApi::Changed(informers::EventType type, api::ObjectPtr old_object,
                         api::ObjectPtr new_object) {
+  NoteNode(old_object, new_object);
   informers::InformerEvent event;
   event.kind = KindOf(type == informers::EventType::kDeleted ? old_object : new_object);
   event.type = type;
@@ -222,6 +223,21 @@ void MemoryApi::Changed(informers::EventType type, api::ObjectPtr old_object,
   event.new_object = std::move(new_object);
   undelivered_.push_back(std::move(event));
   ++num_changes_;
+}
+
+void MemoryApi::NoteNode(const api::ObjectPtr& old_object, const api::ObjectPtr& new_object) {
+  const auto node_of = [](const api::ObjectPtr& object) {
+    const auto* pod = api::As<api::Pod>(object);
+    return pod == nullptr ? std::string_view() : std::string_view(pod->spec.node_name);
+  };
+  const std::string_view from = node_of(old_object);
+  const std::string_view to = node_of(new_object);
+  if (from == to) return;
+  if (const auto at = pods_on_node_.find(from); !from.empty() && at != pods_on_node_.end()) {
+    at->second.erase(informers::MetaOf(old_object)->Key());
+    if (at->second.empty()) pods_on_node_.erase(at);
+  }
+  if (!to.empty()) pods_on_node_[std::string(to)].insert(informers::MetaOf(new_object)->Key());
 }
 
 void MemoryApi::DeliverChanges() {
@@ -244,6 +260,19 @@ void MemoryApi::ForEach(informers::Kind kind,
                         const std::function<void(const api::ObjectPtr&)>& visit) const {
   std::map<std::string_view, api::ObjectPtr> sorted(Of(kind).begin(), Of(kind).end());
   for (const auto& [key, object] : sorted) visit(object);
+}
+
+void MemoryApi::ForEachUnsorted(informers::Kind kind,
+                                const std::function<void(const api::ObjectPtr&)>& visit) const {
+  for (const auto& [key, object] : Of(kind)) visit(object);
+}
+
+void MemoryApi::ForEachPodOn(
+    std::string_view node,
+    const std::function<void(const std::shared_ptr<const api::Pod>&)>& visit) const {
+  const auto at = pods_on_node_.find(node);
+  if (at == pods_on_node_.end()) return;
+  for (const std::string& key : at->second) visit(FindPod(key));
 }
 
 size_t MemoryApi::Count(informers::Kind kind) const { return Of(kind).size(); }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -76,6 +77,12 @@ class MemoryApi final : public client::ApiClient {
   std::shared_ptr<const api::Pod> FindPod(std::string_view key) const;
   // By key.
   void ForEach(informers::Kind kind, const std::function<void(const api::ObjectPtr&)>& visit) const;
+  // In an order that means nothing: without the time to sort them.
+  void ForEachUnsorted(informers::Kind kind,
+                       const std::function<void(const api::ObjectPtr&)>& visit) const;
+  // The pods whose node that is, by key; takes no time for the others.
+  void ForEachPodOn(std::string_view node,
+                    const std::function<void(const std::shared_ptr<const api::Pod>&)>& visit) const;
   size_t Count(informers::Kind kind) const;
 
   // How often an object came, changed or went.
@@ -153,14 +160,17 @@ class MemoryApi final : public client::ApiClient {
   bool Has(informers::Kind kind, std::string_view key) const { return Find(kind, key).index() > 0; }
   void Changed(informers::EventType type, api::ObjectPtr old_object, api::ObjectPtr new_object);
   void DeliverChanges();
+  // Keeps pods_on_node_ as it is to be after this change.
+  void NoteNode(const api::ObjectPtr& old_object, const api::ObjectPtr& new_object);
 
   const Clock& clock_;
   base::Executor& executor_;
   informers::EventSink watch_;
   Fault fault_;
-  std::function<RequestLatency()> request_latency_;  // may be empty
-  std::function<Duration()> pod_ends_;               // may be empty
-  std::array<Objects, kNumKinds> objects_;           // by kind
+  std::function<RequestLatency()> request_latency_;      // may be empty
+  std::function<Duration()> pod_ends_;                   // may be empty
+  std::array<Objects, kNumKinds> objects_;               // by kind
+  base::StringMap<std::set<std::string>> pods_on_node_;  // keys, by node; none is empty
   std::vector<informers::InformerEvent> undelivered_;
   uint64_t num_changes_ = 0;
   uint64_t last_version_ = 0;

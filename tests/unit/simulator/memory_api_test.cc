@@ -160,6 +160,29 @@ TEST_F(MemoryApiTest, APatchOfAnotherPodOfThatNameIsRefused) {
   EXPECT_EQ(api_.FindPod("default/a")->status.nominated_node_name, "n1");
 }
 
+TEST_F(MemoryApiTest, PodsAreKnownByTheirNode) {
+  const auto on = [this](std::string_view node) {
+    std::vector<std::string> keys;
+    api_.ForEachPodOn(node, [&](const auto& pod) { keys.push_back(pod->metadata.Key()); });
+    return keys;
+  };
+  for (const char* name : {"c", "a", "b"})
+    api_.Apply(test::MakePod().Name(name).OnNode("n1").Ptr());
+  api_.Apply(test::MakePod().Name("waits").Ptr());
+  EXPECT_THAT(on("n1"), ElementsAre("default/a", "default/b", "default/c"));
+  EXPECT_THAT(on(""), IsEmpty());
+  api_.Apply(test::MakePod().Name("a").OnNode("n2").Ptr());
+  api_.Apply(test::MakePod().Name("c").Ptr());
+  api_.Delete(Kind::kPod, "default/b");
+  EXPECT_THAT(on("n1"), IsEmpty());
+  EXPECT_THAT(on("n2"), ElementsAre("default/a"));
+  EXPECT_EQ(Bind("", "n3"), 409) << "it has a node";
+  api_.Apply(test::MakePod().Name("a").Ptr());
+  EXPECT_EQ(Bind("", "n3"), 201);
+  EXPECT_THAT(on("n3"), ElementsAre("default/a"));
+  EXPECT_THAT(on("n2"), IsEmpty());
+}
+
 TEST_F(MemoryApiTest, PodsAreReadAndDeleted) {
   api_.Apply(test::MakePod().Name("a").Uid("u").OnNode("n1").Ptr());
   const std::string path = "/api/v1/namespaces/default/pods/a";
