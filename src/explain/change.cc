@@ -105,9 +105,15 @@ std::string_view Name(const DropPodAffinity&) { return "DropPodAffinity"; }
 void Members(const DropPodAffinity& c, JsonObject& out) {
   out.Add("anti", c.anti);
   if (c.term.label_selector) AppendSelector(*c.term.label_selector, {}, out.Key("labelSelector"));
+  if (!c.others.empty()) base::AppendJsonList(c.others, out.Key("others"));
+  out.AddIfNotEmpty("owner", c.owner);
   out.Add("topologyKey", c.term.topology_key);
 }
 std::string Text(const DropPodAffinity& c) {
+  if (!c.owner.empty()) {
+    return "pod, and " + std::to_string(c.others.size()) + " more of " + c.owner +
+           " on nodes: drop pod anti-affinity to " + TermText(c);
+  }
   return (c.anti ? "pod: drop pod anti-affinity to " : "pod: drop pod affinity to ") + TermText(c);
 }
 

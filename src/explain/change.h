@@ -56,6 +56,10 @@ struct WidenNodeAffinity {
 struct DropPodAffinity {
   api::PodAffinityTerm term;
   bool anti = false;
+  // An anti-affinity that pods of one template have to each other: "shop/Deployment/web", and the
+  // pods of it on nodes, by "namespace/name", whose term goes, too. "": it is this pod's alone.
+  std::string owner{};
+  std::vector<std::string> others{};
 
   friend bool operator==(const DropPodAffinity&, const DropPodAffinity&) = default;
 };

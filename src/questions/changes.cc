@@ -39,6 +39,19 @@ bool ChangeNode(const explain::SetLabel& change, api::Node& node) {
   return true;
 }
 
+// What a change of the pod means for others of its template.
+template <typename T>
+void ChangeOthers(const T&, const MemoryApi&, Delta&) {}
+void ChangeOthers(const explain::DropPodAffinity& change, const MemoryApi& objects, Delta& delta) {
+  for (const std::string& key : change.others) {
+    const PodPtr other = objects.FindPod(key);
+    if (other == nullptr) continue;
+    api::Pod changed = *other;
+    if (!ChangePod(change, changed)) continue;
+    delta.put.emplace_back(std::make_shared<const api::Pod>(std::move(changed)));
+  }
+}
+
 // The result of a change of several objects, or of others.
 std::optional<Delta> ChangeObjects(const explain::AddNode& change, const MemoryApi& objects) {
   return NodeLike(change, objects);
@@ -79,7 +92,9 @@ std::optional<Delta> Apply(const explain::Change& change, const api::Pod& pod,
         if constexpr (requires(api::Pod& changed) { ChangePod(held, changed); }) {
           api::Pod changed = pod;
           if (!ChangePod(held, changed)) return std::nullopt;
-          return Put(std::move(changed));
+          Delta delta = Put(std::move(changed));
+          ChangeOthers(held, objects, delta);
+          return delta;
         } else if constexpr (requires(api::Node& changed) { ChangeNode(held, changed); }) {
           const auto node = simulator::FindIn<api::Node>(objects, Kind::kNode, held.node);
           if (node == nullptr) return std::nullopt;

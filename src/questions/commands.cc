@@ -52,30 +52,6 @@ std::string PatchCommand(const Application& of) {
   return of.recreate ? patch + " --dry-run=client -o json | kubectl replace --force -f -" : patch;
 }
 
-// What the pod was made from.
-Application MakerOf(const api::Pod& pod, const MemoryApi& objects) {
-  Application maker;
-  maker.kind = "Pod";
-  maker.namespace_ = pod.metadata.namespace_;
-  maker.name = pod.metadata.name;
-  const api::OwnerReference* owner = ControllerOf(pod.metadata);
-  if (owner == nullptr) {
-    maker.recreate = true;
-    return maker;
-  }
-  maker.kind = owner->kind;
-  maker.name = owner->name;
-  if (owner->kind != "ReplicaSet") return maker;
-  const auto set = simulator::FindIn<api::ReplicaSet>(
-      objects, Kind::kReplicaSet, api::NamespacedKey(maker.namespace_, owner->name));
-  const api::OwnerReference* above = set == nullptr ? nullptr : ControllerOf(set->metadata);
-  if (above != nullptr && above->kind == "Deployment") {
-    maker.kind = above->kind;
-    maker.name = above->name;
-  }
-  return maker;
-}
-
 // Whether kubectl knows the kind, and a change of its template makes other pods.
 bool HasTemplate(std::string_view kind) {
   return kind == "Deployment" || kind == "ReplicaSet" || kind == "StatefulSet" ||
@@ -240,6 +216,16 @@ Application OfPodChange(const api::Pod& before, const api::Pod& after, const Mem
   return application;
 }
 
+template <typename T>
+void AddHint(const T&, Application&) {}
+// A rollout may wait for good: it ends old pods only once new ones are ready.
+void AddHint(const explain::DropPodAffinity& change, Application& application) {
+  if (change.others.empty()) return;
+  application.commands.push_back(
+      "# its pods of the old template keep the new ones off their nodes for as long as they run: "
+      "where the rollout waits for that, delete them");
+}
+
 // Of `object`, which is of the cluster.
 Application Patched(std::string kind, std::string name, std::string patch) {
   Application application;
@@ -330,6 +316,29 @@ Application Of(const explain::EvictPods& change) {
 
 }  // namespace
 
+Application MakerOf(const api::Pod& pod, const MemoryApi& objects) {
+  Application maker;
+  maker.kind = "Pod";
+  maker.namespace_ = pod.metadata.namespace_;
+  maker.name = pod.metadata.name;
+  const api::OwnerReference* owner = ControllerOf(pod.metadata);
+  if (owner == nullptr) {
+    maker.recreate = true;
+    return maker;
+  }
+  maker.kind = owner->kind;
+  maker.name = owner->name;
+  if (owner->kind != "ReplicaSet") return maker;
+  const auto set = simulator::FindIn<api::ReplicaSet>(
+      objects, Kind::kReplicaSet, api::NamespacedKey(maker.namespace_, owner->name));
+  const api::OwnerReference* above = set == nullptr ? nullptr : ControllerOf(set->metadata);
+  if (above != nullptr && above->kind == "Deployment") {
+    maker.kind = above->kind;
+    maker.name = above->name;
+  }
+  return maker;
+}
+
 void SetApplications(const api::Pod& pod, const MemoryApi& objects, explain::Fixes& fixes) {
   for (explain::Fix& fix : fixes.fixes) {
     fix.applications.clear();
@@ -341,6 +350,7 @@ void SetApplications(const api::Pod& pod, const MemoryApi& objects, explain::Fix
               api::Pod after = before;
               ChangePod(held, after);
               Application application = OfPodChange(before, after, objects);
+              AddHint(held, application);
               before = std::move(after);
               return application;
             } else if constexpr (requires { Of(held); }) {

@@ -13,6 +13,8 @@
 #include "berth/label_selector.h"
 #include "berth/matching.h"
 #include "src/questions/changes.h"
+#include "src/questions/commands.h"
+#include "src/questions/replicas.h"
 
 namespace berth::questions {
 
@@ -117,10 +119,56 @@ void Label(const std::string& key, const std::string& value, const Refusal& refu
   }
 }
 
+const std::vector<api::PodAffinityTerm>& RequiredTerms(
+    const std::optional<api::PodAffinity>& affinity) {
+  static const std::vector<api::PodAffinityTerm> kNone;
+  return affinity ? affinity->required_during_scheduling_ignored_during_execution : kNone;
+}
+
+const std::vector<api::PodAffinityTerm>& AntiAffinityOf(const api::Pod& pod) {
+  static const std::optional<api::PodAffinity> kNone;
+  return RequiredTerms(pod.spec.affinity ? pod.spec.affinity->pod_anti_affinity : kNone);
+}
+
+// Whether the term of the pod may mean the pod itself, and so all that are like it. A selector of
+// namespaces is taken to match.
+bool MayMeanItself(const api::PodAffinityTerm& term, const api::Pod& pod) {
+  const auto selector = LabelSelectorMatcher::Make(term.label_selector);
+  if (!selector || !selector->Matches(pod.metadata.labels)) return false;
+  return term.namespace_selector || term.namespaces.empty() ||
+         std::ranges::find(term.namespaces, pod.metadata.namespace_) != term.namespaces.end();
+}
+
+// The same term of the pods on nodes that are made from the same: as it is one of their template,
+// it goes from all of them, and as it means them, it would keep the pod out as long as they have
+// it.
+void AddOthers(const Refusal& refusal, explain::DropPodAffinity& change) {
+  const api::Pod& pod = refusal.pod();
+  if (ControllerOf(pod.metadata) == nullptr || !MayMeanItself(change.term, pod)) return;
+  const simulator::MemoryApi& objects = refusal.trial.objects();
+  const explain::Application maker = MakerOf(pod, objects);
+  objects.ForEachUnsorted(informers::Kind::kPod, [&](const api::ObjectPtr& object) {
+    const api::Pod& other = *api::As<api::Pod>(object);
+    if (other.spec.node_name.empty() || other.metadata.namespace_ != pod.metadata.namespace_ ||
+        ControllerOf(other.metadata) == nullptr ||
+        std::ranges::find(AntiAffinityOf(other), change.term) == AntiAffinityOf(other).end()) {
+      return;
+    }
+    const explain::Application its = MakerOf(other, objects);
+    if (its.kind == maker.kind && its.name == maker.name) {
+      change.others.push_back(other.metadata.Key());
+    }
+  });
+  if (change.others.empty()) return;
+  std::ranges::sort(change.others);
+  change.owner = pod.metadata.namespace_ + "/" + maker.kind + "/" + maker.name;
+}
+
 void DropTerms(const std::optional<api::PodAffinity>& affinity, bool anti, const Refusal& refusal) {
-  if (!affinity) return;
-  for (const auto& term : affinity->required_during_scheduling_ignored_during_execution) {
-    refusal.Add(explain::DropPodAffinity{term, anti});
+  for (const api::PodAffinityTerm& term : RequiredTerms(affinity)) {
+    explain::DropPodAffinity change{.term = term, .anti = anti};
+    if (anti) AddOthers(refusal, change);
+    refusal.Add(std::move(change));
   }
 }
 

@@ -130,6 +130,34 @@ TEST_F(FindFixesTest, PodAffinityAndAntiAffinityAreDropped) {
               ElementsAre("40: pod: drop pod affinity to app=db per zone -> n1"));
 }
 
+// One in each zone: without the term of those that are there the pod still fits nowhere.
+TEST_F(FindFixesTest, AnAntiAffinityOfReplicasToEachOtherIsDroppedFromAllOfThem) {
+  const auto replica = [](std::string_view name) {
+    return test::MakePod()
+        .Name(name)
+        .Label("app", "cache")
+        .Owner("StatefulSet", "cache", "uid")
+        .PodAntiAffinity("zone", {{"app", "cache"}});
+  };
+  Apply(test::MakeNode("n1").Label("zone", "a"));
+  Apply(test::MakeNode("n2").Label("zone", "b"));
+  Apply(replica("cache-0").OnNode("n1"));
+  Apply(replica("cache-1").OnNode("n2"));
+  // Of another owner: it is no part of the template.
+  Apply(test::MakePod().Name("alone").Label("app", "cache").OnNode("n1"));
+  const explain::Fixes fixes = Find(replica("pod"));
+  EXPECT_THAT(TextsOf(fixes),
+              Contains("40: pod, and 2 more of default/StatefulSet/cache on nodes: drop pod "
+                       "anti-affinity to app=cache per zone -> n1 n2"));
+  const auto& application = fixes.fixes.front().applications.front();
+  ASSERT_EQ(application.commands.size(), 2u);
+  EXPECT_THAT(application.commands[0], testing::StartsWith("kubectl patch statefulset cache"));
+  EXPECT_THAT(application.commands[1], testing::HasSubstr("delete them"));
+  // All is as it was.
+  EXPECT_TRUE(simulation_->FindPod("default/cache-0")->spec.affinity);
+  EXPECT_EQ(TextsOf(Find(replica("pod"))), TextsOf(fixes));
+}
+
 TEST_F(FindFixesTest, ASpreadIsRelaxedByNoMoreThanItMust) {
   Apply(test::MakeNode("n1").Label("zone", "a"));
   Apply(test::MakeNode("n2").Label("zone", "b").Allocatable({{"pods", "0"}}));
