@@ -1087,7 +1087,7 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
       {Simulate, {"--add-nodes=2", "--like=n9"}, true, "--like: the cluster has no node n9"},
       {Simulate, {"--add-nodes=2"}, true, "--add-nodes: like which? Name a node with --like"},
       {Simulate, {"--like=n1"}, true, "--like goes with --add-nodes"},
-      {Simulate, {"--scale=web=2"}, true, "must be NAMESPACE/KIND/NAME=N"},
+      {Simulate, {"--scale=web=2"}, true, "must be [NAMESPACE/]KIND/NAME=N"},
       {Simulate, {"--scale=a/Job/b=2"}, true, "--scale: no pod of Job a/b is there to be copied"},
       {Simulate, {"--fill=/no/such/file"}, true, "open /no/such/file"},
       {Simulate, {"--fill=" + file_}, true, "must hold one pod"},
