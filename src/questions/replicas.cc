@@ -317,8 +317,7 @@ Result<Scale> Scale::Parse(std::string_view text) {
   const Error form{"must be [NAMESPACE/]KIND/NAME=N"};
   const size_t equals = text.rfind('=');
   if (equals == std::string_view::npos) return Fail(form);
-  const std::vector<std::string> parts =
-      absl::StrSplit(std::string(text.substr(0, equals)), '/');
+  const std::vector<std::string> parts = absl::StrSplit(std::string(text.substr(0, equals)), '/');
   if (parts.size() < 2 || parts.size() > 3 || parts.front().empty()) return Fail(form);
   Scale scale;
   if (parts.size() == 3) scale.namespace_ = parts.front();
