@@ -69,7 +69,7 @@ class RestlessCluster {
            {"TargetLoadPacking", "LoadVariationRiskBalancing", "LowRiskOverCommitment"}) {
         config.plugins.score.enabled.push_back({name, 4});
       }
-      if (seed % 16 == 6) config.plugins.multi_point.enabled.push_back({"NodeOverload"});
+      if (seed % 16 == 14) config.plugins.multi_point.enabled.push_back({"NodeOverload"});
     }
     if (has_shipped) AddShippedPlugins(config.plugins, registry);
     if (seed % 4 == 1 || seed % 32 == 3) AddFragmentation(seed % 4 == 1, config);
