@@ -187,6 +187,15 @@ class Run {
   bool resumes_ = false;   // what an earlier run has begun is awaited
 };
 
+// The pods that must go before the node is empty.
+std::vector<PodPtr> HoldersOf(const std::string& node, const Simulation& simulation) {
+  std::vector<PodPtr> pods = questions::PodsOn(simulation, node);
+  std::erase_if(pods, [](const PodPtr& pod) {
+    return questions::IsDaemon(*pod) || questions::IsMirror(*pod);
+  });
+  return pods;
+}
+
 bool Run::Stop(size_t move, const std::string& why) {
   const Move& one = plan_.moves[move];
   AppliedMove& failed = applied_.moves[move];
@@ -294,8 +303,7 @@ bool Run::AwaitEmpty() {
     if (!simulation) return Stop(simulation.error().message);
     std::string left;
     bool stays = false;
-    for (const PodPtr& pod : questions::PodsOn(**simulation, plan_.goal.name)) {
-      if (questions::IsDaemon(*pod) || questions::IsMirror(*pod)) continue;
+    for (const PodPtr& pod : HoldersOf(plan_.goal.name, **simulation)) {
       left = pod->metadata.Key();
       stays = !pod->metadata.deletion_timestamp;
       if (stays) break;
@@ -364,8 +372,7 @@ std::optional<Objection> Run::FindObjection(Simulation& simulation, size_t first
 
 // A pod that holds the node that is to be empty, and is none of the plan's; "": there is none.
 std::string Run::HeldByAnother(const Simulation& simulation) const {
-  for (const PodPtr& pod : questions::PodsOn(simulation, plan_.goal.name)) {
-    if (questions::IsDaemon(*pod) || questions::IsMirror(*pod)) continue;
+  for (const PodPtr& pod : HoldersOf(plan_.goal.name, simulation)) {
     if (pod->metadata.deletion_timestamp) continue;
     const std::string& uid = pod->metadata.uid;
     if (std::ranges::find(leaving_, uid, &Leaving::uid) == leaving_.end()) {

@@ -506,8 +506,9 @@ Result<Plan> Search::Fit(const Goal& goal) {
     Finish(plan);
     return plan;
   }
-  const std::vector<Candidate> candidates = CandidatesFor(pod).nodes;
-  const Candidates at_least = CandidatesOnceEnded(pod);
+  const Candidates now = CandidatesFor(pod);
+  const std::vector<Candidate>& candidates = now.nodes;
+  const Candidates at_least = going_.empty() ? now : CandidatesOnceEnded(pod);
   if (at_least.nodes.empty() && !at_least.elsewhere) {
     plan.outcome = Plan::Outcome::kImpossible;
     plan.why = "no node has it, whichever pods move: " + message;
