@@ -77,12 +77,26 @@ begin() {
   printf '%d' $! >"$STEPS/$lane.pid"
 }
 
+# behind <name> <command>...: a part of a lane, which makes <name>.ended; its times stand in the table, too.
+behind() {
+  local name=$1 begin=$SECONDS
+  shift
+  say "$name"
+  (
+    trap 'steps_cpu >"$STEPS/'"$name"'.part"' EXIT
+    set -e
+    "$@"
+  )
+  printf '%s (behind)\t%s\t%s\n' "$name" "$(minutes_of $((SECONDS - begin)))" "$(cat "$STEPS/$name.part")" >>"$STEPS/table"
+  touch "$STEPS/$name.ended"
+}
+
 # await <lane> [file]: until the lane has ended, or has made the file. Fails, with the end of its log, where it failed.
 await() {
   local lane=$1 file=${2:-$STEPS/$1.done}
   [ -e "$file" ] || say "Waiting for $lane (log: $STEPS/$lane.log)"
   while [ ! -e "$file" ] && kill -0 "$(cat "$STEPS/$lane.pid")" 2>/dev/null; do sleep 0.5; done
-  [ -e "$file" ] || [ -e "$STEPS/$lane.done" ] || { tail -n 60 "$STEPS/$lane.log" >&2; die "$lane: failed"; }
+  [ -e "$file" ] || [ -e "$STEPS/$lane.done" ] || { tail -n 200 "$STEPS/$lane.log" >&2; die "$lane: failed"; }
 }
 
 # The CPU time of this shell and what it ran, in minutes. `times` in a pipe would tell that of the pipe.
@@ -102,13 +116,19 @@ steps_end() {
   for lane in "$STEPS"/*.pid; do
     [ -e "$lane" ] || continue
     lane=${lane%.pid}
-    [ -e "$lane.cpu" ] || kill -TERM -- "-$(cat "$lane.pid")" 2>/dev/null || true
+    if [ ! -e "$lane.cpu" ]; then
+      kill -TERM -- "-$(cat "$lane.pid")" 2>/dev/null || true
+    elif [ "$code" -eq 0 ] && [ ! -e "$lane.done" ]; then
+      # It has failed, and the step was left out that waits for it.
+      tail -n 200 "$lane.log" >&2
+      code=1
+    fi
     [ ! -e "$lane.done" ] || printf '%s (behind)\t\t%s\n' "$(basename "$lane")" "$(cat "$lane.cpu" 2>/dev/null)" >>"$STEPS/table"
   done
-  [ -s "$STEPS/table" ] || return "$code"
+  [ -s "$STEPS/table" ] || exit "$code"
   printf '\n%-44s %10s %12s\n' STEP MINUTES CPU-MINUTES >&2
   awk -F'\t' '{ printf "%-44s %10s %12s\n", $1, $2, $3 }' "$STEPS/table" >&2
   steps_cpu >"$STEPS/cpu"
   printf '%-44s %10s %12s\n' all "$(minutes_of $SECONDS)" "$(cat "$STEPS/cpu")" >&2
-  return "$code"
+  exit "$code"
 }

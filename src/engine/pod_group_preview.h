@@ -31,8 +31,17 @@ struct PodGroupPreview {
   // being deleted are left out.
   std::vector<Member> waiting;
   size_t fitting = 0;  // of those that wait
+  // false: it was not tried, as `message` says, and nothing is known of what follows.
+  bool tried = true;
   bool starts = false;
   std::string message;  // why it does not start
+
+  // Whether the gang has as many pods on nodes as it needs, so that what waits is more than that.
+  // Of a tree the counts do not tell.
+  bool has_started() const {
+    return composite_pod_group.empty() && placed > 0 &&
+           static_cast<int64_t>(placed) >= min_count.value_or(0);
+  }
 };
 
 }  // namespace berth::engine

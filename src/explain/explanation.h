@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -29,7 +30,23 @@ struct Explanation {
   Duration decision{};
   Duration reasons{};
 
-  bool scheduled() const { return judgement->kind() == engine::Judgement::Kind::kScheduled; }
+  // Whether some node is feasible for the pod, and its pod group keeps it from going there: the
+  // group cannot start, or its pods that are tried first take the room.
+  bool held_by_group() const {
+    if (judgement->kind() != engine::Judgement::Kind::kScheduled || placed != nullptr ||
+        group == nullptr || !group->exists || !group->tried) {
+      return false;
+    }
+    const auto member = std::ranges::find(group->waiting, judgement->pod().metadata.Key(),
+                                          &engine::PodGroupPreview::Member::pod);
+    return member != group->waiting.end() &&
+           (member->node.empty() || !(group->starts || group->has_started()));
+  }
+  // Whether the pod has a node, or would get one if it were tried now.
+  bool scheduled() const {
+    return placed != nullptr ||
+           (judgement->kind() == engine::Judgement::Kind::kScheduled && !held_by_group());
+  }
 };
 
 }  // namespace berth::explain

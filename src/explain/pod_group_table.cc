@@ -25,13 +25,6 @@ std::string Facts(const engine::PodGroupPreview& group) {
          std::to_string(group.fitting) + " fit";
 }
 
-// Whether the gang has as many pods on nodes as it needs, so that what waits is more than that. Of
-// a tree the counts do not tell.
-bool HasStarted(const engine::PodGroupPreview& group) {
-  return group.composite_pod_group.empty() && group.placed > 0 &&
-         static_cast<int64_t>(group.placed) >= group.min_count.value_or(0);
-}
-
 }  // namespace
 
 void AppendPodGroupTable(const engine::PodGroupPreview& group, size_t most_pods, std::string& out) {
@@ -43,7 +36,7 @@ void AppendPodGroupTable(const engine::PodGroupPreview& group, size_t most_pods,
     out += " is not there; its pods wait for it.\n";
     return;
   }
-  if (HasStarted(group)) {
+  if (group.has_started()) {
     out += " has started; it ";
   } else {
     out += group.starts ? " would start" : " would not start";

@@ -123,11 +123,12 @@ void AppendCandidate(const PreemptionCandidate& candidate, std::string& out) {
   object.Close();
 }
 
-void AppendPodGroup(const engine::PodGroupPreview& group, std::string& out) {
+void AppendPodGroup(const engine::PodGroupPreview& group, bool holds_pod, std::string& out) {
   JsonObject object(out);
   object.AddIfNotEmpty("compositePodGroup", group.composite_pod_group);
   object.Add("existing", group.existing);
   object.Add("fitting", group.fitting);
+  if (holds_pod) object.Add("holdsPod", true);
   object.AddIfNotEmpty("message", group.message);
   if (group.min_count) object.Add("minCount", *group.min_count);
   if (group.min_group_count) object.Add("minGroupCount", *group.min_group_count);
@@ -200,7 +201,7 @@ void VerdictWriter::Append(const Judgement& judgement, const Explanation* beside
   }
   document.Add("pod", judgement.pod().metadata.Key());
   if (beside != nullptr && beside->group != nullptr) {
-    AppendPodGroup(*beside->group, document.Key("podGroup"));
+    AppendPodGroup(*beside->group, beside->held_by_group(), document.Key("podGroup"));
   }
   if (judgement.preemption()) {
     AppendPreemption(*judgement.preemption(), document.Key("preemption"));

@@ -41,10 +41,12 @@ std::string Examples(const Judgement& judgement, const std::vector<NodeRow>& row
   return shown < names.size() ? text + ", ..." : text;
 }
 
-void AppendHead(const Judgement& judgement, std::string& out) {
+void AppendHead(const Judgement& judgement, bool held_by_group, std::string& out) {
   out += judgement.pod().metadata.Key() + ": ";
   const std::string resize_on(judgement.resize_on());
-  if (resize_on.empty()) {
+  if (held_by_group) {
+    out += "waits for its pod group, though a node is feasible for it";
+  } else if (resize_on.empty()) {
     out += ResultName(judgement.kind());
   } else if (judgement.kind() == Judgement::Kind::kScheduled) {
     out += "its resize fits on " + resize_on + ", where the kubelet is to do it";
@@ -275,20 +277,25 @@ void AppendPlacement(const api::Pod& placed, const Judgement& judgement, std::st
          HowItsNodeDoes(node, judgement) + ".\n\n";
 }
 
-}  // namespace
-
-void AppendTable(const Judgement& judgement, const TableLimits& limits, std::string& out) {
-  AppendHead(judgement, out);
+void AppendVerdict(const Judgement& judgement, bool held_by_group, const TableLimits& limits,
+                   std::string& out) {
+  AppendHead(judgement, held_by_group, out);
   AppendRejected(judgement, limits, out);
   AppendClaims(judgement, limits, out);
   AppendBest(judgement, limits, out);
   AppendPreemption(judgement, limits, out);
 }
 
+}  // namespace
+
+void AppendTable(const Judgement& judgement, const TableLimits& limits, std::string& out) {
+  AppendVerdict(judgement, false, limits, out);
+}
+
 void AppendTable(const Explanation& explanation, const TableLimits& limits, std::string& out) {
   const Judgement& judgement = *explanation.judgement;
   if (explanation.placed != nullptr) AppendPlacement(*explanation.placed, judgement, out);
-  AppendTable(judgement, limits, out);
+  AppendVerdict(judgement, explanation.held_by_group(), limits, out);
   if (explanation.group != nullptr) AppendPodGroupTable(*explanation.group, limits.group_pods, out);
   if (explanation.fixes) AppendFixTable(*explanation.fixes, limits.commands, out);
   if (explanation.position) AppendPositionTable(*explanation.position, out);

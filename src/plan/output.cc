@@ -60,7 +60,7 @@ std::string Headline(const Plan& plan) {
   std::string proof;
   if (plan.has_fewest()) {
     proof = "; no plan has fewer";
-  } else if (plan.outcome == Plan::Outcome::kFound) {
+  } else if (plan.outcome == Plan::Outcome::kFound && plan.fewest > 0) {
     proof = "; at least " + std::to_string(plan.fewest) + " would be needed";
   }
   return what + " after " + Counted(evictions, "move") + proof + ".\n";
@@ -97,6 +97,7 @@ void AppendJson(const Plan& plan, std::string& out) {
   base::JsonObject document(out);
   document.Add("goal", plan.goal.ToString());
   if (plan.made) document.Add("made", api::FormatTime(*plan.made));
+  document.AddIfNotEmpty("namespace", plan.goal.namespace_);
   document.Add("outcome", OutcomeName(plan.outcome));
   document.AddIfNotEmpty("why", plan.why);
   if (plan.outcome == Plan::Outcome::kFound || plan.outcome == Plan::Outcome::kPartly) {

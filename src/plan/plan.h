@@ -18,13 +18,14 @@ namespace berth::plan {
 
 struct Goal {
   enum class Kind {
-    kFit,      // a pending pod has a node
+    kFit,      // a pending pod has a node; one that waits for its pod group: the group starts
     kPending,  // all pending pods of a priority, or more, have nodes
     kEmpty,    // a node has no pod but those of DaemonSets and of its kubelet
   };
   Kind kind = Kind::kFit;
   std::string name = {};         // of the pod, "namespace/name", or of the node
   int32_t priority = INT32_MIN;  // kPending: the least; INT32_MIN: any
+  std::string namespace_ = {};   // kPending: of the pods; "": any
 
   // "fit=shop/web-3", "pending", "pending=1000", "empty=node-1". Errors: anything else.
   static Result<Goal> Parse(std::string_view text);
@@ -100,9 +101,10 @@ std::string WhyItStays(const api::Pod& pod);
 // other; where they go, the profile's scores say. A pod that fits nowhere may make others go in
 // turn (an ejection chain, as in Glover, "Ejection chains, reference structures and alternating
 // path methods for traveling salesman problems", 1996). Of several pending pods those of the higher
-// priority come first, and none makes another wait that has a node already. Pods that are being
-// deleted hold their places: nothing is evicted for a pod that fits once they have ended, and what
-// is said of all plans, `fewest` and kImpossible, holds for the time after that, too.
+// priority come first, and none makes another wait that has a node already. A pod group that has
+// not started is placed where the scheduler puts it once the room is made, or not at all. Pods that
+// are being deleted hold their places: nothing is evicted for a pod that fits once they have ended,
+// and what is said of all plans, `fewest` and kImpossible, holds for the time after that, too.
 //
 // `simulation` has not started, has taken its objects in, and is left as it was. Errors: the
 // cluster has no such pod or node; the pod has a node already.

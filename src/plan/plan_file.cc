@@ -17,8 +17,9 @@ namespace berth::plan {
 namespace {
 
 constexpr std::string_view kVersion = "berth.dev/v1";
-constexpr std::string_view kFields[] = {"apiVersion", "goal",   "made",    "outcome", "moves",
-                                        "fewest",     "proved", "leftOut", "judged",  "why"};
+constexpr std::string_view kFields[] = {"apiVersion", "goal",   "made",   "namespace",
+                                        "outcome",    "moves",  "fewest", "proved",
+                                        "leftOut",    "judged", "why"};
 // Clocks of two machines may differ by so much.
 constexpr Duration kClockSkew = std::chrono::minutes(5);
 
@@ -93,6 +94,7 @@ void ReadGoal(FieldReader& fields, Plan& plan) {
   } else {
     fields.Invalid("goal", Quoted(text), goal.error().message);
   }
+  fields.Read("namespace", plan.goal.namespace_);
 }
 
 void ReadMade(FieldReader& fields, Plan& plan) {

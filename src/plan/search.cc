@@ -16,6 +16,7 @@
 #include "berth/saturating.h"
 #include "src/cache/cache.h"
 #include "src/engine/judgement.h"
+#include "src/explain/pod_list.h"
 #include "src/informers/kinds.h"
 #include "src/plan/plan.h"
 #include "src/questions/node_changes.h"
@@ -32,7 +33,8 @@ using questions::PodPtr;
 constexpr size_t kNodesOfFirst = 64;
 constexpr size_t kNodesOfOthers = 8;
 
-constexpr std::string_view kPartOfGroup = "it is part of a pod group";
+constexpr std::string_view kNoOrder =
+    "moves were found, and in no order that is allowed at each step";
 
 bool IsTrue(const api::Pod& pod, std::string_view annotation) {
   const std::string* value = api::Find(pod.metadata.annotations, annotation);
@@ -110,6 +112,14 @@ class Trial {
     const auto judgement = Judge(pod);
     if (judgement->kind() != Judgement::Kind::kScheduled) return false;
     return std::ranges::binary_search(judgement->feasible(), judgement->snapshot().FindNode(node));
+  }
+  // What would become of the pod's group; nullopt: it is tried alone. Only what no claim and no
+  // nomination is in the way of is tried.
+  std::optional<engine::PodGroupPreview> TryGroup(const api::Pod& pod) {
+    TakeIn();
+    auto preview = simulation_.scheduler().PreviewPodGroup(pod, scheduler::Effects::kNone);
+    if (preview) judged_ += preview->waiting.size();
+    return preview;
   }
   PodInfoPtr InfoOf(const PodPtr& pod) { return simulation_.scheduler().cache().MakePodInfo(pod); }
   // As the changes so far have it.
@@ -208,9 +218,15 @@ class Search {
   Candidates CandidatesOnceEnded(const PodPtr& pod);
   std::map<std::string, std::string> FindLater(const std::vector<PodPtr>& pods);
   std::string Ending(const std::string& node) const;
-  std::vector<PodPtr> PendingPods(int32_t priority);
+  std::vector<PodPtr> PendingPods(const Goal& goal);
   size_t FewestFor(const std::vector<PodPtr>& pods);
+  void AddPodsOfWhole(const engine::PodGroupPreview& group, std::vector<PodPtr>& pods) const;
   std::optional<std::string> Place(const PodPtr& pod, size_t depth, Steps& steps);
+  std::optional<engine::PodGroupPreview> GroupThatStarts(const PodPtr& pod);
+  std::string PlaceGroup(const PodPtr& pod, engine::PodGroupPreview group, Steps& steps,
+                         std::vector<LeftOut>& left_out);
+  bool MakeRoomForGroup(const engine::PodGroupPreview& group, Steps& evictions);
+  Plan FitGroup(Plan plan, const PodPtr& pod, engine::PodGroupPreview group);
   bool MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth, Steps& steps);
   bool Replay(const Steps& steps, std::vector<Move>& moves);
   void Finish(Plan& plan) const { plan.judged = trial_.judged(); }
@@ -386,6 +402,82 @@ std::optional<std::string> Search::Place(const PodPtr& pod, size_t depth, Steps&
   return std::nullopt;
 }
 
+// Of a pod whose group has to start before it gets a node; nullopt: it is placed by itself, as it
+// has no group, or one that has started.
+std::optional<engine::PodGroupPreview> Search::GroupThatStarts(const PodPtr& pod) {
+  auto group = trial_.TryGroup(*pod);
+  if (group && group->has_started()) group.reset();
+  return group;
+}
+
+// Evicts, for the group's pods one after the other, what is in their way; the pods themselves stay
+// as they are. False: that was not possible, and nothing is changed.
+bool Search::MakeRoomForGroup(const engine::PodGroupPreview& group, Steps& evictions) {
+  const size_t before = trial_.depth();
+  const std::set<std::string> moved_before = moved_;
+  Steps steps;
+  for (const engine::PodGroupPreview::Member& member : group.waiting) {
+    const PodPtr pod = trial_.simulation().FindPod(member.pod);
+    if (Place(pod, limits_.depth, steps)) moved_.insert(member.pod);
+  }
+  trial_.TakeBackTo(before);
+  bool allowed = true;
+  for (const Step& step : steps) {
+    const PodPtr again = questions::PendingCopy(*step.pod, step.pod->metadata.name);
+    trial_.Remove(*step.pod);
+    allowed = trial_.FitsOn(again, step.to);
+    if (!allowed) break;
+    trial_.Place(*again, step.to);
+  }
+  moved_ = moved_before;
+  if (allowed) {
+    evictions = std::move(steps);
+  } else {
+    trial_.TakeBackTo(before);
+  }
+  return allowed;
+}
+
+// Puts the waiting pods of the pod's group on nodes, as many as have one when the scheduler tries
+// the group, making room first where it would not start; what waits on is added to `left_out`. Not
+// "": the group does not start, that is why, and nothing is changed.
+std::string Search::PlaceGroup(const PodPtr& pod, engine::PodGroupPreview group, Steps& steps,
+                               std::vector<LeftOut>& left_out) {
+  const std::string name = "its pod group " + group.pod_group;
+  if (!group.exists) return name + " is not there";
+  if (!group.tried) return name + " was " + group.message;
+  Steps evictions;
+  if (!group.starts) {
+    const size_t before = trial_.depth();
+    for (const PodPtr& one : going_) trial_.Remove(*one);
+    const bool later = !going_.empty() && trial_.TryGroup(*pod)->starts;
+    trial_.TakeBackTo(before);
+    if (later) return name + " starts once pods that are being deleted have ended";
+    const std::string message = group.message.empty() ? "" : ": " + group.message;
+    const bool made = MakeRoomForGroup(group, evictions);
+    if (made) group = *trial_.TryGroup(*pod);
+    if (!made || !group.starts) {
+      trial_.TakeBackTo(before);
+      return name + " does not start" + message;
+    }
+  }
+  for (const Step& step : evictions) {
+    moved_.insert(step.pod->metadata.Key());
+    steps.push_back(step);
+  }
+  for (const engine::PodGroupPreview::Member& member : group.waiting) {
+    if (member.node.empty()) {
+      left_out.push_back({member.pod, member.message});
+      continue;
+    }
+    const PodPtr placed = trial_.simulation().FindPod(member.pod);
+    trial_.Place(*placed, member.node);
+    moved_.insert(member.pod);
+    steps.push_back({placed, member.node});
+  }
+  return "";
+}
+
 // Moves pods off the node until this one fits there, and puts it there. False: that was not
 // possible, and nothing is changed.
 bool Search::MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth, Steps& steps) {
@@ -461,14 +553,42 @@ bool Search::Replay(const Steps& steps, std::vector<Move>& moves) {
 // Why no node takes it.
 std::string Search::MessageOf(const PodPtr& pod) {
   const auto judgement = trial_.Judge(pod);
+  if (judgement->kind() == Judgement::Kind::kIgnored) {
+    return explain::WhyIgnored(*pod, judgement->profile() != nullptr);
+  }
   judgement->Explain();
   return judgement->message();
 }
 
+// Room is made for the group as a whole: for one pod of it there would be none to start with.
+Plan Search::FitGroup(Plan plan, const PodPtr& pod, engine::PodGroupPreview group) {
+  const bool there = group.exists && group.tried;
+  std::vector<PodPtr> needed;
+  AddPodsOfWhole(group, needed);
+  Steps steps;
+  plan.why = PlaceGroup(pod, std::move(group), steps, plan.left_out);
+  trial_.TakeBackTo(0);
+  moved_.clear();
+  if (!plan.why.empty()) {
+    plan.outcome = there ? Plan::Outcome::kNotFound : Plan::Outcome::kImpossible;
+  } else if (Replay(steps, plan.moves)) {
+    plan.outcome = Plan::Outcome::kFound;
+  } else {
+    plan.moves.clear();
+    plan.left_out.clear();
+    plan.why = kNoOrder;
+  }
+  trial_.TakeBackTo(0);
+  plan.fewest = FewestFor(needed);
+  Finish(plan);
+  return plan;
+}
+
 Result<Plan> Search::Fit(const Goal& goal) {
   Plan plan{.goal = goal};
-  const PodPtr pod = trial_.simulation().FindPod(goal.name);
-  if (pod == nullptr) return Fail("the cluster has no pod " + goal.name);
+  const auto named = trial_.simulation().NamedPod(goal.name);
+  if (!named) return Fail(named.error());
+  const PodPtr& pod = *named;
   if (!pod->spec.node_name.empty()) {
     return Fail(goal.name + " is on " + pod->spec.node_name + " already");
   }
@@ -477,12 +597,7 @@ Result<Plan> Search::Fit(const Goal& goal) {
     plan.why = "it is being deleted";
     return plan;
   }
-  if (PodGroupNameOf(*trial_.Counted(*pod)) != nullptr) {
-    plan.outcome = Plan::Outcome::kImpossible;
-    plan.why = kPartOfGroup;
-    return plan;
-  }
-  std::string message;
+  if (auto group = GroupThatStarts(pod)) return FitGroup(std::move(plan), pod, *std::move(group));
   {
     const auto judgement = trial_.Judge(pod);
     if (judgement->kind() == Judgement::Kind::kScheduled) {
@@ -492,14 +607,13 @@ Result<Plan> Search::Fit(const Goal& goal) {
       Finish(plan);
       return plan;
     }
-    judgement->Explain();
-    message = judgement->message();
-    if (judgement->kind() != Judgement::Kind::kUnschedulable) {
-      plan.outcome = Plan::Outcome::kImpossible;
-      plan.why = message;
-      Finish(plan);
-      return plan;
-    }
+  }
+  const std::string message = MessageOf(pod);
+  if (trial_.Judge(pod)->kind() != Judgement::Kind::kUnschedulable) {
+    plan.outcome = Plan::Outcome::kImpossible;
+    plan.why = message;
+    Finish(plan);
+    return plan;
   }
   if (const auto later = FindLater({pod}); !later.empty()) {
     plan.why = later.begin()->second;
@@ -544,13 +658,14 @@ Result<Plan> Search::Fit(const Goal& goal) {
   return plan;
 }
 
-// Those of at least this priority that wait for a node, the most important first.
-std::vector<PodPtr> Search::PendingPods(int32_t priority) {
+// Those that the goal asks for and that wait for a node, the most important first.
+std::vector<PodPtr> Search::PendingPods(const Goal& goal) {
   std::vector<PodPtr> pods;
   trial_.simulation().api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
     const PodPtr& pod = std::get<PodPtr>(object);
     if (pod->spec.node_name.empty() && !pod->metadata.deletion_timestamp &&
-        pod->spec.priority.value_or(0) >= priority) {
+        pod->spec.priority.value_or(0) >= goal.priority &&
+        (goal.namespace_.empty() || goal.namespace_ == pod->metadata.namespace_)) {
       pods.push_back(pod);
     }
   });
@@ -563,18 +678,29 @@ std::vector<PodPtr> Search::PendingPods(int32_t priority) {
 
 Result<Plan> Search::Pending(const Goal& goal) {
   Plan plan{.goal = goal};
-  const std::vector<PodPtr> pods = PendingPods(goal.priority);
+  const std::vector<PodPtr> pods = PendingPods(goal);
   const std::map<std::string, std::string> later = FindLater(pods);
   Steps steps;
+  std::vector<PodPtr> needed;     // each has to get a node
+  std::set<std::string> settled;  // by key, with their group
   for (const PodPtr& pod : pods) {
-    if (PodGroupNameOf(*trial_.Counted(*pod)) != nullptr) {
-      plan.left_out.push_back({pod->metadata.Key(), std::string(kPartOfGroup)});
-      continue;
-    }
+    if (settled.contains(pod->metadata.Key())) continue;
     if (trial_.exhausted()) {
       plan.left_out.push_back({pod->metadata.Key(), "the search ended before its turn"});
       continue;
     }
+    if (auto group = GroupThatStarts(pod)) {
+      AddPodsOfWhole(*group, needed);
+      std::set<std::string> members = {pod->metadata.Key()};
+      for (const auto& member : group->waiting) members.insert(member.pod);
+      const std::string why = PlaceGroup(pod, *std::move(group), steps, plan.left_out);
+      if (!why.empty()) {
+        for (const std::string& member : members) plan.left_out.push_back({member, why});
+      }
+      settled.merge(members);
+      continue;
+    }
+    needed.push_back(pod);
     if (const auto found = later.find(pod->metadata.Key()); found != later.end()) {
       plan.left_out.push_back({found->first, found->second});
       continue;
@@ -591,7 +717,7 @@ Result<Plan> Search::Pending(const Goal& goal) {
   if (!Replay(steps, plan.moves)) {
     plan.moves.clear();
     plan.left_out.clear();
-    plan.why = "moves were found, and in no order that is allowed at each step";
+    plan.why = kNoOrder;
   } else if (plan.left_out.empty()) {
     plan.outcome = Plan::Outcome::kFound;
   } else if (!plan.moves.empty()) {
@@ -600,7 +726,7 @@ Result<Plan> Search::Pending(const Goal& goal) {
     plan.why = "no moves were found";
   }
   trial_.TakeBackTo(0);
-  plan.fewest = FewestFor(pods);
+  plan.fewest = FewestFor(needed);
   Finish(plan);
   return plan;
 }
@@ -616,6 +742,15 @@ size_t Search::FewestFor(const std::vector<PodPtr>& pods) {
     fewest = std::max(fewest, candidates.nodes.front().fewest);
   }
   return fewest;
+}
+
+// The pods of a gang that needs all of them.
+void Search::AddPodsOfWhole(const engine::PodGroupPreview& group, std::vector<PodPtr>& pods) const {
+  const auto all = static_cast<int64_t>(group.placed + group.waiting.size());
+  if (!group.composite_pod_group.empty() || group.min_count.value_or(0) < all) return;
+  for (const engine::PodGroupPreview::Member& member : group.waiting) {
+    pods.push_back(trial_.simulation().FindPod(member.pod));
+  }
 }
 
 // As kubectl does it, and as the node lifecycle controller then taints the node. False: there is no
@@ -676,7 +811,7 @@ Result<Plan> Search::Empty(const Goal& goal) {
     plan.outcome = Plan::Outcome::kFound;
   } else {
     plan.moves.clear();
-    plan.why = "moves were found, and in no order that is allowed at each step";
+    plan.why = kNoOrder;
   }
   Finish(plan);
   return plan;
@@ -694,7 +829,7 @@ std::string WhyItStays(const api::Pod& pod) {
   if (questions::IsMirror(pod)) return "its kubelet's own pod";
   if (pod.metadata.deletion_timestamp) return "it is being deleted";
   if (!questions::ComesBack(pod)) return "no controller makes it again";
-  if (PodGroupNameOf(pod) != nullptr) return std::string(kPartOfGroup);
+  if (PodGroupNameOf(pod) != nullptr) return "it is part of a pod group";
   if (!pod.spec.resource_claims.empty()) return "its resource claims are allocated on its node";
   constexpr std::string_view kSafe = "cluster-autoscaler.kubernetes.io/safe-to-evict";
   const std::string* safe = api::Find(pod.metadata.annotations, kSafe);

@@ -8,11 +8,13 @@
 
 #include "src/base/json.h"
 #include "src/engine/judgement.h"
+#include "src/explain/explanation.h"
 #include "src/explain/near_misses.h"
 #include "src/explain/text_table.h"
 #include "src/explain/verdict_json.h"
 #include "src/framework/time_limit.h"
 #include "src/questions/fixes.h"
+#include "src/questions/pod_question.h"
 #include "src/questions/replicas.h"
 
 namespace berth::questions {
@@ -101,12 +103,20 @@ void PendingPods::Judge(Duration budget) {
 }
 
 PendingPods::Group* PendingPods::JudgeOne(const PodPtr& pod) {
-  const std::unique_ptr<engine::Judgement> judgement = simulation_.scheduler().Judge(pod);
-  judgement->Explain();
+  const explain::Explanation explanation =
+      Explain(simulation_.scheduler(), pod,
+              {.effects = scheduler::Effects::kNone, .known_group = pod_group_});
   if (framework::TimeLimit::IsUp()) return nullptr;
+  pod_group_ = explanation.group;
+  const engine::Judgement* const judgement = explanation.judgement.get();
   Group group;
-  group.result = explain::ResultName(judgement->kind());
-  group.message = judgement->message();
+  if (explanation.held_by_group()) {
+    group.result = "held by its pod group";
+    group.message = pod_group_->pod_group + ": " + pod_group_->message;
+  } else {
+    group.result = explain::ResultName(judgement->kind());
+    group.message = judgement->message();
+  }
   // All but pods that were rejected have a message or nothing to say. Of a pod that fits, why it
   // does not fit elsewhere is no reason to wait.
   std::string key = group.result + " " + group.message;

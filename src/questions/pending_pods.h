@@ -35,8 +35,9 @@ class PendingPods {
   // Appends {"complete":true,"groups":[...],"judged":7,"pending":7}, the largest group first. A
   // group:
   // {"message":...,"pods":["ns/name"],"reasons":[{"nodes":3,"plugin":...,"reasons":[...]}],
-  // "result":"unschedulable"}; message and reasons are those of its first pod, and may be missing.
-  // Where PreFilter ruled nodes out, plugin and reasons are those of explain::Rejection.
+  // "result":"unschedulable"}; `result` is a verdict's, or "held by its pod group". message and
+  // reasons are those of its first pod, and may be missing. Where PreFilter ruled nodes out, plugin
+  // and reasons are those of explain::Rejection.
   void Append(std::string& out) const;
   // The same for people to read; see explain::AppendPodsAlike().
   void AppendTable(std::string& out) const;
@@ -56,7 +57,9 @@ class PendingPods {
   const Clock& clock_;
   std::vector<PodPtr> pods_;  // those alike side by side
   size_t next_ = 0;
-  Group* last_ = nullptr;                // of the pod before
+  Group* last_ = nullptr;  // of the pod before
+  // As the last pod that was judged found its own.
+  std::shared_ptr<const engine::PodGroupPreview> pod_group_;
   std::map<std::string, Group> groups_;  // by result and reasons
 };
 

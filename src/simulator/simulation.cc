@@ -58,6 +58,19 @@ void Simulation::RunDue() {
   } while (executor_.RunDue() || scheduler_->has_messages());
 }
 
+Result<std::shared_ptr<const api::Pod>> Simulation::NamedPod(std::string_view key) const {
+  if (auto pod = FindPod(key); pod != nullptr) return pod;
+  const std::string_view name = key.substr(key.find('/') + 1);
+  std::string elsewhere;
+  api_.ForEach(informers::Kind::kPod, [&](const api::ObjectPtr& object) {
+    const api::ObjectMeta& metadata = api::As<api::Pod>(object)->metadata;
+    if (metadata.name != name) return;
+    elsewhere += (elsewhere.empty() ? "; there is " : ", ") + metadata.Key() + " (-n " +
+                 metadata.namespace_ + ")";
+  });
+  return Fail("the cluster has no pod " + std::string(key) + elsewhere);
+}
+
 std::vector<std::shared_ptr<const api::Pod>> Simulation::WaitingPods() const {
   std::vector<std::shared_ptr<const api::Pod>> pods;
   api_.ForEach(informers::Kind::kPod, [&](const api::ObjectPtr& object) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "berth/in_tree/plugin.h"
+#include "berth/result.h"
 #include "src/base/virtual_time.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
@@ -80,6 +81,9 @@ class Simulation {
   // have spent, without the ends of binds and the API server.
   Duration scheduler_time() const { return scheduler_time_; }
   std::shared_ptr<const api::Pod> FindPod(std::string_view key) const { return api_.FindPod(key); }
+  // The same for a pod that a person names. Errors: there is none; says in which other namespaces
+  // there is one of that name.
+  Result<std::shared_ptr<const api::Pod>> NamedPod(std::string_view key) const;
   // Whether the pod waits for a node, or on its node for room for its resize, as the scheduler
   // knows it.
   bool IsWaiting(const api::Pod& pod) const {

@@ -41,13 +41,12 @@ void AppendNearMisses(const engine::Judgement& judgement, std::string& out) {
   list.Close();
 }
 
-Error NoSuchPod(std::string_view key) { return {"there is no pod " + std::string(key)}; }
-
 }  // namespace
 
 Result<std::string> PodVerdict(simulator::Simulation& simulation, std::string_view key) {
-  const auto pod = simulation.FindPod(key);
-  if (pod == nullptr) return Fail(NoSuchPod(key));
+  const auto named = simulation.NamedPod(key);
+  if (!named) return Fail(named.error());
+  const auto& pod = *named;
   std::string out;
   JsonObject document(out);
   AppendPodFacts(*pod, document.Key("facts"));
@@ -70,8 +69,9 @@ Result<std::string> PodVerdict(simulator::Simulation& simulation, std::string_vi
 
 Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view key,
                              const Clock& clock, const std::function<bool()>& interrupted) {
-  const auto pod = simulation.FindPod(key);
-  if (pod == nullptr) return Fail(NoSuchPod(key));
+  const auto named = simulation.NamedPod(key);
+  if (!named) return Fail(named.error());
+  const auto& pod = *named;
   std::string out;
   JsonObject document(out);
   explain::Fixes fixes;

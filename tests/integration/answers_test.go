@@ -27,10 +27,12 @@ import (
 type verdict struct {
 	Result, Message string
 	Best            []string
+	PlacedOn        string
 	Nodes           map[string]struct {
 		Code, Plugin string
 		Feasible     bool
 		Reasons      []string
+		Scores       map[string]struct{ Raw, Weighted int64 }
 		Total        *int64
 	}
 }
@@ -86,6 +88,9 @@ func (e *env) randomCluster(seed uint64) {
 	// Has room for sure.
 	nodes = append(nodes, workload.Node("spare", workload.Allocatable("cpu", "3", "memory", "4Gi", "pods", "10"), workload.NoSchedule("spare")))
 	e.createNodes(nodes...)
+	e.volumes = true
+	e.createClass(workload.WaitingClass(e.volumeName("static"), workload.NoProvisioner))
+	e.createClaims(workload.Claim("without-volume", e.volumeName("static"), "1Gi"))
 	labelled := func(pod *corev1.Pod) { pod.Labels = map[string]string{"app": draw("web", "db", "cache")} }
 	for i := range placedPods {
 		options := []workload.PodOption{
@@ -111,6 +116,8 @@ func (e *env) randomCluster(seed uint64) {
 			{0.4, workload.Tolerate(draw("red", "blue"))},
 			{0.2, workload.Gates("example.com/quota")},
 			{0.3, workload.Spread("zone", corev1.DoNotSchedule)},
+			{0.3, workload.PreferNode("zone", draw("a", "b"))},
+			{0.2, workload.UseClaim(draw("without-volume", "not-there"))},
 		} {
 			if chance(one.p) {
 				options = append(options, one.option)
@@ -257,6 +264,23 @@ func TestEverySourceGivesTheSameAnswers(t *testing.T) {
 				pod := e.namespace + "/" + name
 				said := agree[verdict](e.env, pod, sources, func(s source) []byte { return s.explain(pod) })
 				results[said.Result]++
+			}
+			// The daemon answers for pods that wait.
+			ofAnyPod := []source{sources[0], sources[1], sources[3]}
+			scored := 0
+			for _, pod := range e.pods.Pods() {
+				if pod.Spec.NodeName == "" || scored == 6 {
+					continue
+				}
+				key := e.namespace + "/" + pod.Name
+				if said := agree[verdict](e.env, key, ofAnyPod, func(s source) []byte { return s.explain(key) }); said.PlacedOn != pod.Spec.NodeName {
+					e.Errorf("%s is on %s: %+v", key, pod.Spec.NodeName, said)
+				} else if len(said.Best) > 0 {
+					scored++
+				}
+			}
+			if scored < 6 {
+				e.Errorf("%d placed pods have scores", scored)
 			}
 			if results["unschedulable"] == 0 || results["scheduled"] > 0 {
 				e.Errorf("the verdicts are %v", results)

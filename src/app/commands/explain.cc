@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -58,27 +59,12 @@ class Timings {
   Duration reasons_{};
 };
 
-// Of another namespace by the same name: "; there is shop/web (-n shop)".
-std::string ElsewhereHint(std::string_view key, const simulator::Simulation& simulation) {
-  const std::string_view name = key.substr(key.find('/') + 1);
-  std::string hint;
-  simulation.api().ForEach(informers::Kind::kPod, [&](const api::ObjectPtr& object) {
-    const api::ObjectMeta& metadata = api::As<api::Pod>(object)->metadata;
-    if (metadata.name != name) return;
-    hint += (hint.empty() ? "; there is " : ", ") + metadata.Key() + " (-n " + metadata.namespace_ +
-            ")";
-  });
-  return hint;
-}
-
 // The pods to judge: all that wait and are shown, or the one that is named. Errors: it is not
 // there.
 Result<std::vector<std::string>> PodsToJudge(const OfflineFlags& flags,
                                              const simulator::Simulation& simulation) {
   if (flags.pod.empty()) return WaitingPods(flags, simulation);
-  if (simulation.FindPod(flags.pod) == nullptr) {
-    return Fail("the cluster has no pod " + flags.pod + ElsewhereHint(flags.pod, simulation));
-  }
+  if (const auto pod = simulation.NamedPod(flags.pod); !pod) return Fail(pod.error());
   return std::vector<std::string>{flags.pod};
 }
 
@@ -131,7 +117,7 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto answer = questions::Explain(simulation, keys[i], question);
     timings.Add(answer->decision, answer->reasons);
-    scheduled = answer->placed != nullptr || answer->scheduled();
+    scheduled = answer->scheduled();
     // It is often that of the next one, too.
     question.known_group = answer->group;
     std::string text;
@@ -160,6 +146,18 @@ std::string PathOf(const OfflineFlags& flags) {
   return query.empty() ? path : path + "?" + absl::StrJoin(query, "&");
 }
 
+// Whether the pod would get a node, as a daemon's answer about it says.
+bool IsScheduled(const std::string& answer, const std::string& pod, bool json) {
+  if (!json) {
+    const std::string line = pod + ": scheduled";
+    return answer.starts_with(line) || answer.find('\n' + line) != std::string::npos;
+  }
+  const auto document = nlohmann::json::parse(answer, nullptr, false);
+  if (!document.is_object()) return false;
+  const auto group = document.value("podGroup", nlohmann::json::object());
+  return document.value("result", "") == "scheduled" && !group.value("holdsPod", false);
+}
+
 // Prints a daemon's answer. A line of its table names the result, as its documents do.
 int PrintAnswer(const OfflineFlags& flags, const std::string& text) {
   const bool json = IsDocument(flags.output);
@@ -169,10 +167,7 @@ int PrintAnswer(const OfflineFlags& flags, const std::string& text) {
     PrintTable(text, flags.output);
   }
   if (flags.pod.empty()) return kDone;
-  const bool scheduled = json ? text.find(R"("result":"scheduled"})") != std::string::npos
-                              : text.find("\n" + flags.pod + ": scheduled") != std::string::npos ||
-                                    text.starts_with(flags.pod + ": scheduled");
-  return scheduled ? kDone : kNegative;
+  return IsScheduled(text, flags.pod, json) ? kDone : kNegative;
 }
 
 int ExplainByDaemon(const OfflineFlags& flags) {

@@ -19,7 +19,9 @@ int Plan(const std::vector<std::string>& arguments, const std::string& program,
   if (!flags->apply.empty()) return ApplyPlan(*flags, plugins);
   auto picture = MakePicture(*flags, plugins);
   if (!picture) return FailWith(picture.error().message);
-  auto plan = plan::FindPlan(*flags->goal, *picture->simulation, flags->plan_limits);
+  plan::Goal goal = *flags->goal;
+  if (goal.kind == plan::Goal::Kind::kPending) goal.namespace_ = flags->namespace_;
+  auto plan = plan::FindPlan(goal, *picture->simulation, flags->plan_limits);
   if (!plan) return FailWith(plan.error().message);
   if (flags->live()) plan->made = base::RealClock().WallNow();
   std::string text;

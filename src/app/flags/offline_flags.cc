@@ -157,6 +157,11 @@ void AddNamespace(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   const bool one_pod = command == OfflineCommand::kWhy || command == OfflineCommand::kPlan;
   const char* meaning = "Shows pods of this namespace alone; all count.";
   if (one_pod) meaning = "The pod's namespace (that of the context, else default).";
+  if (command == OfflineCommand::kPlan) {
+    meaning =
+        "The pod's namespace (that of the context, else default); of the goal pending: only pods "
+        "of this namespace.";
+  }
   if (command == OfflineCommand::kSimulate) {
     meaning =
         "Shows pods of this namespace alone; all count. What --add, --fill and --scale name "

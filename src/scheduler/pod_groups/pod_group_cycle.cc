@@ -561,6 +561,7 @@ std::optional<engine::PodGroupPreview> PodGroupCycle::Preview(const api::Pod& po
   }
   if (effects == Effects::kNone) {
     if (std::string why = WhyNotTried(state_, tree); !why.empty()) {
+      begun->preview.tried = false;
       return EndPreview(*std::move(begun), {.code = Code::kUnschedulable, .reasons = {why}});
     }
   }

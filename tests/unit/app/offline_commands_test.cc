@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "src/app/commands/dump.h"
 #include "src/app/commands/explain.h"
@@ -255,7 +256,9 @@ TEST_F(OfflineCommandsTest, ExplainTellsWhatAPodsGroupLacks) {
   file_ = folder_.Write("groups.yaml", kPodGroups);
   const std::vector<std::string> flags = {"--feature-gates", "GenericWorkload=true", "--pod",
                                           "l-0"};
-  EXPECT_EQ(Run(Explain, flags), kDone);
+  EXPECT_EQ(Run(Explain, flags), kNegative);
+  EXPECT_THAT(out_, HasSubstr("\ndefault/l-0: waits for its pod group, though a node is feasible "
+                              "for it (profile default-scheduler)\n"));
   EXPECT_THAT(out_, HasSubstr(R"(
   Pod group default/large would not start, without evictions; it needs 3 pods to start, 3 exist: 0 on nodes, 3 waiting, of which 2 fit.
   minCount (3) cannot be satisfied: 1 scheduled, 1 remaining, in other orders at most 0 of 3 pods fit, but not default/l-1: 0/1 nodes are available: 1 Insufficient cpu.
@@ -279,6 +282,11 @@ TEST_F(OfflineCommandsTest, ADocumentTellsOfThePodsGroup) {
       HasSubstr(
           R"("podGroup":{"existing":1,"fitting":1,"minCount":1,"missing":false,"placed":0,)"
           R"("podGroup":"default/small","starts":true,"waiting":[{"node":"n1","pod":"default/s-0"}]})"));
+  EXPECT_EQ(Run(Explain, {"--feature-gates", "GenericWorkload=true", "--pod", "l-0", "-o", "json"}),
+            kNegative);
+  const auto held = nlohmann::json::parse(out_);
+  EXPECT_EQ(held["result"], "scheduled") << "of the pod alone";
+  EXPECT_EQ(held["podGroup"]["holdsPod"], true);
 }
 
 TEST_F(OfflineCommandsTest, ConfigPrintsTheEffectiveConfiguration) {

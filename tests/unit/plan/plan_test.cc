@@ -300,17 +300,114 @@ TEST_F(PlanTest, ASearchForManyPodsEndsWhenItHasJudgedEnough) {
   EXPECT_EQ(plan.left_out.back().why, "the search ended before its turn");
 }
 
-// The others of its group would wait on, and it with them.
-TEST_F(PlanTest, NoRoomIsMadeForOnePodOfAGroup) {
-  Apply(Node("n1", "2"));
-  Apply(Node("n2", "2"));
+class PlanOfGroupsTest : public PlanTest {
+ protected:
+  PlanOfGroupsTest() {
+    auto options = test::DefaultSimulationOptions();
+    options.scheduler.features.generic_workload = true;
+    std::vector<config::PluginRef> plugins = test::DefaultPlugins();
+    plugins.push_back({"GangScheduling"});
+    options.scheduler.configuration = config::DefaultConfiguration({plugins});
+    Restart(std::move(options));
+  }
+  void ApplyGang(const std::string& name, int32_t min_count) {
+    auto group = std::make_shared<api::PodGroup>();
+    group->metadata.namespace_ = "default";
+    group->metadata.name = name;
+    group->metadata.uid = "uid-group-" + name;
+    group->spec.scheduling_policy.gang = api::GangSchedulingPolicy{min_count};
+    simulation_->Apply(std::shared_ptr<const api::PodGroup>(std::move(group)));
+  }
+  static test::PodBuilder Member(std::string_view name, std::string_view cpu = "2") {
+    return test::MakePod().Name(name).Req({{"cpu", cpu}}).SchedulingGroup("gang");
+  }
+};
+
+TEST_F(PlanOfGroupsTest, AGroupIsPlacedWhole) {
+  for (const char* node : {"n1", "n2", "n3"}) Apply(Node(node, "2"));
   Apply(Replica("a", "1").OnNode("n1"));
   Apply(Replica("b", "1").OnNode("n2"));
-  Apply(Replica("big", "2").SchedulingGroup("gang"));
-  const Plan plan = Find("fit=default/big");
+  Apply(Replica("c", "1").OnNode("n3"));
+  ApplyGang("gang", 2);
+  Apply(Member("g0"));
+  Apply(Member("g1"));
+  const Plan none = Find("fit=default/g0");
+  EXPECT_EQ(none.outcome, Plan::Outcome::kNotFound);
+  EXPECT_THAT(none.why, HasSubstr("its pod group default/gang does not start: minCount (2)"));
+  EXPECT_THAT(none.moves, IsEmpty()) << "for one of the two there is room to be made";
+
+  Apply(Node("n4", "1"));
+  const Plan found = Find("fit=default/g0");
+  EXPECT_EQ(found.outcome, Plan::Outcome::kFound) << found.why;
+  EXPECT_EQ(found.evictions(), 2u);
+  EXPECT_EQ(found.moves.size(), 4u);
+  EXPECT_EQ(found.fewest, 1u) << "each pod needs one";
+  EXPECT_EQ(Texts(Find("pending")), Texts(found));
+}
+
+TEST_F(PlanOfGroupsTest, AGroupThatCannotStartLeavesTheRoomToOthers) {
+  Apply(Node("n1", "2"));
+  ApplyGang("gang", 2);
+  Apply(Member("g0"));
+  Apply(Member("g1"));
+  Apply(Replica("web", "2"));
+  const Plan plan = Find("pending");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kPartly);
+  EXPECT_THAT(Texts(plan), ElementsAre("1 web: - -> n1"));
+  ASSERT_EQ(plan.left_out.size(), 2u);
+  EXPECT_EQ(plan.left_out[0].pod, "default/g0");
+  EXPECT_THAT(plan.left_out[0].why, HasSubstr("its pod group default/gang does not start"));
+}
+
+TEST_F(PlanOfGroupsTest, AGangThatHasStartedIsHelpedPodByPod) {
+  Apply(Node("n1", "2"));
+  Apply(Node("n2", "3"));
+  ApplyGang("gang", 1);
+  Apply(Member("g0").OnNode("n2"));
+  Apply(Replica("a", "1").OnNode("n1"));
+  Apply(Member("g1"));
+  const Plan plan = Find("fit=default/g1");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kFound) << plan.why;
+  EXPECT_THAT(Texts(plan), ElementsAre("1 a: n1 -> n2", "1 g1: - -> n1"));
+}
+
+TEST_F(PlanOfGroupsTest, NothingIsEvictedForAGroupThatStartsByItself) {
+  Apply(Node("n1", "2"));
+  Apply(Node("n2", "2"));
+  Apply(Node("n3", "2"));
+  Apply(Replica("going", "2").OnNode("n1").DeletedAt(Time()));
+  Apply(Replica("a", "1").OnNode("n3"));
+  ApplyGang("gang", 2);
+  Apply(Member("g0"));
+  Apply(Member("g1"));
+  const Plan plan = Find("fit=default/g0");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kNotFound);
+  EXPECT_THAT(plan.why, HasSubstr("starts once pods that are being deleted have ended"));
+}
+
+TEST_F(PlanOfGroupsTest, AGroupThatIsNotThereIsNamed) {
+  Apply(Node("n1", "2"));
+  Apply(Member("g0"));
+  const Plan plan = Find("fit=default/g0");
   EXPECT_EQ(plan.outcome, Plan::Outcome::kImpossible);
-  EXPECT_EQ(plan.why, "it is part of a pod group");
-  EXPECT_THAT(plan.moves, IsEmpty());
+  EXPECT_EQ(plan.why, "its pod group default/gang is not there");
+}
+
+TEST_F(PlanTest, PendingPodsOfOneNamespaceAndOfOtherSchedulers) {
+  Apply(Node("n1", "2"));
+  Apply(Replica("a", "1"));
+  Apply(Replica("b", "1").Namespace("shop"));
+  Apply(Replica("other", "1").SchedulerName("mine"));
+  simulation_->RunDue();
+  Goal goal{.kind = Goal::Kind::kPending, .namespace_ = "shop"};
+  const auto plan = FindPlan(goal, *simulation_);
+  EXPECT_THAT(Texts(*plan), ElementsAre("1 b: - -> n1"));
+  EXPECT_THAT(plan->left_out, IsEmpty());
+  goal.namespace_.clear();
+  const auto all = FindPlan(goal, *simulation_);
+  ASSERT_EQ(all->left_out.size(), 1u);
+  EXPECT_EQ(all->left_out[0].pod, "default/other");
+  EXPECT_NE(all->left_out[0].why, "");
 }
 
 // db keeps big off its zone, and moves to another: that is not found, and is not impossible.
@@ -363,6 +460,8 @@ TEST_F(PlanTest, WhatIsAskedForMustBeThere) {
     return FindPlan(*Goal::Parse(goal), *simulation_).error().message;
   };
   EXPECT_EQ(message("fit=default/none"), "the cluster has no pod default/none");
+  EXPECT_EQ(message("fit=shop/a"),
+            "the cluster has no pod shop/a; there is default/a (-n default)");
   EXPECT_EQ(message("fit=default/a"), "default/a is on n1 already");
   EXPECT_EQ(message("empty=n9"), "the cluster has no node n9");
 }

@@ -147,7 +147,7 @@ TEST_F(PageServerTest, TellsOfMapPendingPodsAndFixes) {
   EXPECT_EQ(AskJson("GET /api/pod?pod=default/large")["verdict"]["result"], "unschedulable");
   EXPECT_FALSE(AskJson("GET /api/fixes?pod=default/large")["fixes"].empty());
   EXPECT_THAT(Ask("GET /api/pod?pod=default/none"),
-              AllOf(StartsWith("HTTP/1.1 404"), HasSubstr("there is no pod default/none")));
+              AllOf(StartsWith("HTTP/1.1 404"), HasSubstr("the cluster has no pod default/none")));
   EXPECT_THAT(Ask("GET /api/pod"), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(Ask("GET /api/decisions"), StartsWith("HTTP/1.1 404")) << "no recording";
 }
