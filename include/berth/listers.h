@@ -140,7 +140,8 @@ class Listers {
   // The same for DeviceClasses, ResourceSlices and DeviceTaintRules alone. Of their
   // metadata only the uid counts.
   virtual uint64_t devices_generation() const = 0;
-  // The same for PodGroups, CompositePodGroups and Workloads alone.
+  // The same for PodGroups, CompositePodGroups and Workloads alone, whose statuses do not count.
+  // What keeps verdicts does not look here; what keeps victims does.
   virtual uint64_t pod_groups_generation() const = 0;
   // The same for NodeResourceTopologies alone, whose annotations count, too. What keeps verdicts
   // does not look here.

@@ -26,8 +26,16 @@ void Evictions::Start(Preemptor preemptor, std::string_view place,
   run.started = handle_.stopwatch().Now();
   run.place = place;
   run.victims = std::move(victims);
-  for (size_t i = 0; i + 1 < run.victims.size(); ++i) Evict(run, run.victims[i].pod);
+  EvictMore(run);
   Advance(it);
+}
+
+void Evictions::EvictMore(Run& run) {
+  // As many as kube-scheduler has workers for (its parallelism).
+  constexpr size_t kMostAtOnce = 16;
+  while (!run.failed && run.unanswered < kMostAtOnce && run.asked + 1 < run.victims.size()) {
+    Evict(run, run.victims[run.asked++].pod);
+  }
 }
 
 bool Evictions::Running(std::string_view preemptor_uid) const {
@@ -130,6 +138,7 @@ bool Evictions::TakeAnswer(const EvictionAnswered& answered) {
   } else {
     run.failed = true;
   }
+  EvictMore(run);
   Advance(it);
   return true;
 }

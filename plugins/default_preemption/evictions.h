@@ -31,12 +31,12 @@ struct EvictedPod {
 
 // Evictions under way, by what they make room for.
 //
-// All victims but the last are evicted at once, the last when they are gone or going: so a pod that
-// sees the last one going knows that the others were asked to. When an eviction fails the rest is
-// left alone, and the pod is tried again at once: no deletion may come that would wake it. So it is
-// when all victims turn out to be gone by the time the last is asked. A pod that is tried meanwhile
-// and preempts again starts over: answers to what it asked for before become events, but count
-// no more.
+// All victims but the last are evicted first, sixteen at a time, the last when they are gone or
+// going: so a pod that sees the last one going knows that the others were asked to. When an
+// eviction fails the rest is left alone, and the pod is tried again at once: no deletion may come
+// that would wake it. So it is when all victims turn out to be gone by the time the last is asked.
+// A pod that is tried meanwhile and preempts again starts over: answers to what it asked for before
+// become events, but count no more.
 //
 // Thread safety: the scheduling thread.
 class Evictions {
@@ -62,6 +62,7 @@ class Evictions {
     Time started;
     std::string place;
     std::vector<EvictedPod> victims;
+    size_t asked = 0;  // of the victims
     size_t unanswered = 0;
     bool last_asked = false;
     bool failed = false;
@@ -72,6 +73,7 @@ class Evictions {
   };
   using Runs = std::map<std::string, Run, std::less<>>;
 
+  void EvictMore(Run& run);
   void Evict(Run& run, const std::shared_ptr<const api::Pod>& victim);
   // What an answer will be to.
   struct Asked {

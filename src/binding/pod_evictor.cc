@@ -12,8 +12,16 @@
 namespace berth::binding {
 namespace {
 
-// There is no pod of that name, or another one by now.
-bool Gone(const client::ApiError& error) { return error.code == 404 || error.code == 409; }
+// Whether there is no pod of that name, or another one by now, whose UID the request does not name.
+// A patch of the other one is invalid, a deletion is a conflict; both may have other reasons, such
+// as a webhook's, that say nothing of the pod.
+bool Gone(const client::ApiError& error) {
+  const auto says = [&error](std::string_view words) {
+    return error.message.find(words) != std::string::npos;
+  };
+  return error.code == 404 || (error.code == 422 && says("metadata.uid")) ||
+         (error.code == 409 && (says("UID in precondition") || says("UID in the precondition")));
+}
 
 }  // namespace
 
@@ -62,7 +70,7 @@ void PodEvictor::Impl::Mark(const PodPtr& pod, const api::PodStatusChange& chang
                                     std::move(*body), client::Priority::kEviction, random_.Next(),
                                     [weak = weak_from_this(), pod, done = std::move(done)](
                                         const std::optional<client::ApiError>& error) {
-                                      if (error && error->code == 404) {
+                                      if (error && Gone(*error)) {
                                         done({Code::kSkip});
                                       } else if (error) {
                                         done({Code::kError, error->ToString()});

@@ -141,12 +141,11 @@ bool SameObject(const api::DeviceTaintRule& a, const api::DeviceTaintRule& b) {
   return SameDevices(a, b);
 }
 
-bool SameObject(const api::PodGroup& a, const api::PodGroup& b) {
-  return SameSpec(a, b) && a.status == b.status;
-}
+// Their statuses are written by the scheduler, which reads them in no decision.
+bool SameObject(const api::PodGroup& a, const api::PodGroup& b) { return SameSpec(a, b); }
 
 bool SameObject(const api::CompositePodGroup& a, const api::CompositePodGroup& b) {
-  return SameSpec(a, b) && a.status == b.status;
+  return SameSpec(a, b);
 }
 
 bool SameObject(const api::Workload& a, const api::Workload& b) { return SameSpec(a, b); }

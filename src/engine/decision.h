@@ -24,8 +24,8 @@ struct ClusterState {
   const cache::Nominator& nominated;
   // Grows with every change of objects that are neither pods nor nodes.
   uint64_t objects_generation = 0;
-  // The same for PodDisruptionBudgets, which only preemption reads.
-  uint64_t budgets_generation = 0;
+  // The same for PodDisruptionBudgets and pod groups, which only preemption reads.
+  uint64_t victims_generation = 0;
   // nullptr: there are none, or they are not to be asked.
   extender::Extenders* extenders = nullptr;
   const cache::NodeOrder* node_order = nullptr;  // nullptr: row order

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "berth/check.h"
+#include "berth/in_tree/pod_groups.h"
 #include "src/engine/filter.h"
 
 namespace berth::engine {
@@ -48,7 +49,7 @@ KeptRejections::KeptRejections(const EvaluationPlan& plan, const framework::Cycl
       starts_generation_(changes.cache().start_changes().generation()),
       nominations_generation_(cluster.nominated.generation()),
       objects_generation_(cluster.objects_generation),
-      budgets_generation_(cluster.budgets_generation),
+      victims_generation_(cluster.victims_generation),
       victims_(kept_bytes),
       bytes_(kept_bytes) {
   if (by_row_) {
@@ -104,9 +105,9 @@ bool KeptRejections::NoteChanges(const ClusterState& cluster) {
 
 void KeptRejections::ForgetVictims(const ClusterState& cluster) {
   const bool same_objects = objects_generation_ == cluster.objects_generation &&
-                            budgets_generation_ == cluster.budgets_generation;
+                            victims_generation_ == cluster.victims_generation;
   objects_generation_ = cluster.objects_generation;
-  budgets_generation_ = cluster.budgets_generation;
+  victims_generation_ = cluster.victims_generation;
   rows_.clear();
   const cache::ChangeLog& starts = changes_.cache().start_changes();
   if (!starts.RowsSince(starts_generation_, rows_) || !same_objects) {
@@ -183,7 +184,8 @@ bool KeptRejections::HasVictims(NodeRow row, const PodInfo& pod,
                                 const ClusterState& cluster) const {
   if (plan_.profile().plugins().post_filter.empty()) return false;
   return std::ranges::any_of(cluster.snapshot.pods(row), [&pod](const PodInfo* placed) {
-    return placed->priority() < pod.priority();
+    // Of a pod group's pod the group's priority counts, which preemption looks up.
+    return placed->priority() < pod.priority() || PodGroupNameOf(*placed->pod) != nullptr;
   });
 }
 
@@ -191,7 +193,7 @@ const KeptRejections::KnownRefusal* KeptRejections::FindRefusal(const PodInfo& p
                                                                 const ClusterState& cluster) const {
   if (!refusal_ || refusal_->generation != changes_.cache().generation() ||
       refusal_->objects_generation != cluster.objects_generation ||
-      refusal_->budgets_generation != cluster.budgets_generation) {
+      refusal_->victims_generation != cluster.victims_generation) {
     return nullptr;
   }
   if (cluster.nominated.Matter(pod) != refusal_->nominations_matter ||
@@ -209,7 +211,7 @@ void KeptRejections::KeepRefusal(const PodInfo& pod, const ClusterState& cluster
   refusal_ = {.known = std::move(refusal),
               .generation = generation_,
               .objects_generation = cluster.objects_generation,
-              .budgets_generation = cluster.budgets_generation,
+              .victims_generation = cluster.victims_generation,
               .nominations_matter = cluster.nominated.Matter(pod),
               .nominations_generation = cluster.nominated.generation(),
               .with_victims = {}};

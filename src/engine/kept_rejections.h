@@ -87,8 +87,8 @@ class KeptVictims final : public KnownVictims {
 //     refusal ends with a verdict that is another, and where preemption had pods to evict on such a
 //     row or has some now;
 //   - victims on a row, the same, and when one of its pods started; those on all rows when a
-//     PodDisruptionBudget or any other object that is neither pod nor node changes, as does the
-//     refusal.
+//     PodDisruptionBudget, a pod group or any other object that is neither pod nor node changes, as
+//     does the refusal.
 // Rows are known only where every filter that was not skipped reads no more than the row, and hold
 // only for pods of the same priority for which the same filters are skipped; elsewhere, and where a
 // PostFilter other than preemption reads the cluster, a refusal ends with any change. What a pod
@@ -139,7 +139,7 @@ class KeptRejections {
     KnownRefusal known;
     uint64_t generation = 0;  // of the cache, when it was last known to stand
     uint64_t objects_generation = 0;
-    uint64_t budgets_generation = 0;
+    uint64_t victims_generation = 0;
     // Set where nominations count for the pods of this priority.
     bool nominations_matter = false;
     uint64_t nominations_generation = 0;
@@ -169,7 +169,7 @@ class KeptRejections {
   uint64_t starts_generation_;
   uint64_t nominations_generation_;
   uint64_t objects_generation_;
-  uint64_t budgets_generation_;
+  uint64_t victims_generation_;
   NodeStatuses statuses_;
   ReasonTable reasons_;
   KeptVictims victims_;

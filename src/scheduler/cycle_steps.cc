@@ -25,10 +25,11 @@ Result<void> CountClaims(SchedulerState& state, const Attempt& attempt, NodeRow 
 }  // namespace
 
 engine::ClusterState ClusterOf(SchedulerState& state) {
+  const cache::ObjectTables& objects = state.cluster.objects;
   return {state.cluster.cache,
           state.cluster.nominator,
-          state.cluster.objects.generation(),
-          state.cluster.objects.disruption_budgets_generation(),
+          objects.generation(),
+          objects.disruption_budgets_generation() + objects.pod_groups_generation(),
           state.extenders.empty() ? nullptr : &state.extenders,
           &state.cluster.cache.node_order()};
 }

@@ -21,7 +21,8 @@ SchedulingCycle::SchedulingCycle(const CycleParts& parts, const SchedulerOptions
       stopwatch_(options.stopwatch),
       algorithm_series_(state_.metrics.Series(Metric::kSchedulingAlgorithmDuration)),
       reused_rejections_series_(state_.metrics.Series(Metric::kReusedVerdicts, {"unschedulable"})),
-      reused_decisions_series_(state_.metrics.Series(Metric::kReusedVerdicts, {"scheduled"})) {}
+      reused_decisions_series_(state_.metrics.Series(Metric::kReusedVerdicts, {"scheduled"})),
+      preemption_attempts_series_(state_.metrics.Series(Metric::kPreemptionAttempts)) {}
 
 void SchedulingCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
   std::optional<Attempt> attempt = Begin(std::move(popped));
@@ -97,6 +98,7 @@ void SchedulingCycle::FailUndecided(Attempt attempt, const engine::Decision& dec
       if (decision.refusal != nullptr) {
         ++num_reused_refusals_;
         state_.metrics.Add(reused_rejections_series_);
+        CountPreemptionAttempts(*attempt.profile);
       }
       engine::Refusal refusal = decision.refusal != nullptr ? *decision.refusal : Refuse(attempt);
       failure = {.code = Code::kUnschedulable,
@@ -111,6 +113,14 @@ void SchedulingCycle::FailUndecided(Attempt attempt, const engine::Decision& dec
   }
   EndDecision(attempt);
   end_.Fail(std::move(attempt), std::move(failure));
+}
+
+// An attempt to preempt counts for each pod, as in kube-scheduler, also where its end is known from
+// another of its class.
+void SchedulingCycle::CountPreemptionAttempts(const framework::Profile& profile) {
+  for (const auto& entry : profile.plugins().post_filter) {
+    if (entry.instance->preemption != nullptr) state_.metrics.Add(preemption_attempts_series_);
+  }
 }
 
 engine::Refusal SchedulingCycle::Refuse(Attempt& attempt) {

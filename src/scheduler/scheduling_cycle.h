@@ -45,6 +45,7 @@ class SchedulingCycle {
   void FailUndecided(Attempt attempt, const engine::Decision& decision);
   // Asks PostFilter for a way out, and lets the engine keep that there is none.
   engine::Refusal Refuse(Attempt& attempt);
+  void CountPreemptionAttempts(const framework::Profile& profile);
   void EndDecision(Attempt& attempt);
   Duration Stopwatch() const { return stopwatch_ ? stopwatch_() : Duration(); }
 
@@ -56,6 +57,7 @@ class SchedulingCycle {
   const metrics::SeriesId algorithm_series_;
   const metrics::SeriesId reused_rejections_series_;
   const metrics::SeriesId reused_decisions_series_;
+  const metrics::SeriesId preemption_attempts_series_;
 };
 
 }  // namespace berth::scheduler

@@ -377,7 +377,9 @@ client::ResponseResult MemoryApi::AnswerPod(const client::Request& request,
   }
   if (request.verb == client::Verb::kDelete && path.subresource.empty()) {
     const std::string uid = StringAt(body, {"preconditions", "uid"});
-    if (!uid.empty() && uid != pod->metadata.uid) return Conflict("the UID is another one");
+    if (!uid.empty() && uid != pod->metadata.uid)
+      return Conflict("the UID in the precondition (" + uid +
+                      ") does not match the UID in record (" + pod->metadata.uid + ")");
     DeletePod(pod);
     return Ok(200);
   }
@@ -431,7 +433,10 @@ client::ResponseResult MemoryApi::Bind(const PodPtr& pod, std::string_view key,
 client::ResponseResult MemoryApi::PatchStatus(const PodPtr& pod, std::string_view key,
                                               const ConfigValue& body) {
   const std::string uid = StringAt(body, {"metadata", "uid"});
-  if (!uid.empty() && uid != pod->metadata.uid) return Conflict("the UID is another one");
+  if (!uid.empty() && uid != pod->metadata.uid) {
+    return Refuse(422, "Invalid",
+                  "metadata.uid: Invalid value: \"" + uid + "\": field is immutable");
+  }
   auto patched = std::make_shared<api::Pod>(*pod);
   if (const ConfigValue* status = body.Find("status"); status != nullptr) {
     if (auto done = ApplyStatusPatch(*status, patched->status); !done) {

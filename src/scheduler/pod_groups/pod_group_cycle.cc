@@ -82,8 +82,8 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
   Status Keep(const Status& status) const {
     return cycle_.state.reasons().Make(status.code(), status.message());
   }
-  // Success, or the first Judge() that is not, of the members on `rows`, or of all.
-  Status JudgeTogether(const NodeSet* rows);
+  // Whether the members on `rows`, or all, pass their filters one after the other.
+  Result<bool> JudgeTogether(const NodeSet* rows);
 
   SchedulerState& state_;
   CompositeTrial& trial_;
@@ -297,18 +297,19 @@ void GroupPreemptionDryRun::Together::UnreserveLast() {
   reserved_.pop_back();
 }
 
-Status GroupPreemptionDryRun::JudgeTogether(const NodeSet* rows) {
+Result<bool> GroupPreemptionDryRun::JudgeTogether(const NodeSet* rows) {
   Together together(*this);
   const Assigned* before = nullptr;
   for (const Assigned& assigned : assigned_) {
     if (rows != nullptr && !rows->Test(assigned.row)) continue;
     if (before != nullptr) {
-      if (Status status = together.Add(*before); !status.ok()) return status;
+      if (const Status status = together.Add(*before); !status.ok()) return Fail(status.message());
     }
-    if (Status status = Judge(assigned); !status.ok()) return status;
+    // A filter that fails takes the pod no more than one that rejects it.
+    if (!Judge(assigned).ok()) return false;
     before = &assigned;
   }
-  return {};
+  return true;
 }
 
 Status GroupPreemptionDryRun::AskFilters(const PodInfo& pod, NodeRow row, Comes comes) {
@@ -335,8 +336,8 @@ Result<bool> GroupPreemptionDryRun::Reprieve(std::span<const PodInfo* const> pod
     }
     rows.Set(back.row);
   }
-  const Status verdict = JudgeTogether(judges_all_ ? nullptr : &rows);
-  if (verdict.ok()) return true;
+  const Result<bool> fits = JudgeTogether(judges_all_ ? nullptr : &rows);
+  if (fits && *fits) return true;
   for (const PodInfo* pod : pods) {
     const std::string& uid = pod->pod->metadata.uid;
     cache_trial_.Remove(uid);
@@ -345,8 +346,7 @@ Result<bool> GroupPreemptionDryRun::Reprieve(std::span<const PodInfo* const> pod
       return Fail(status.message());
     }
   }
-  if (verdict.rejected()) return false;
-  return Fail(verdict.message());
+  return fits;
 }
 
 // Decisions made during its life draw as ever, but later ones draw as if they had not been made.
@@ -640,6 +640,7 @@ void PodGroupCycle::MakeRoom(PodGroupTree& tree) {
     result =
         framework::RunPodGroupPostFilter(*tree.profile, cycle, info, state_.cluster.cache, dry_run);
   }
+  tree.was_rejected = result.status.code() == Code::kError;
   for (PodGroupTree::Group& group : tree.groups) {
     if (result.status.code() == Code::kError) {
       group.verdict = {.code = Code::kError, .reasons = {}};
@@ -762,9 +763,10 @@ void PodGroupCycle::WriteCondition(const PodGroupTree& tree, const PodGroupTree:
 void PodGroupCycle::End(PodGroupTree tree) {
   using queue::GroupResult;
   const GroupVerdict& verdict = *tree.root().verdict;
-  const GroupResult result = verdict.ok()                           ? GroupResult::kScheduled
-                             : verdict.code == Code::kUnschedulable ? GroupResult::kRejected
-                                                                    : GroupResult::kError;
+  const bool rejected = verdict.code == Code::kUnschedulable || tree.was_rejected;
+  const GroupResult result = verdict.ok() ? GroupResult::kScheduled
+                             : rejected   ? GroupResult::kRejected
+                                          : GroupResult::kError;
   tree.queued->least_backoff = Duration::zero();
   if (result == GroupResult::kRejected && tree.profile != nullptr &&
       IsCoscheduled(tree.root().object)) {

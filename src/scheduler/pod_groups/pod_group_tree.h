@@ -30,6 +30,8 @@ struct PodGroupTree {
   const framework::Profile* profile = nullptr;  // of all members
   Time start;
   bool waits_for_preemption = false;
+  // PodGroupPostFilter failed over a group that was rejected: for its backoff that is what it is.
+  bool was_rejected = false;
   bool preview = false;  // nothing of it is measured
 
   // `root` and all groups below it, without members.

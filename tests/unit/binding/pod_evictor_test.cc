@@ -82,10 +82,23 @@ TEST_F(PodEvictorTest, WhatThePatchAndTheDeletionEndWith) {
     Code code;
   } cases[] = {
       {"gone before the patch", Rejection(404), std::nullopt, Code::kSkip},
+      {"another pod before the patch",
+       Rejection(422,
+                 "Pod \"web\" is invalid: metadata.uid: Invalid value: \"uid\": field is "
+                 "immutable"),
+       std::nullopt, Code::kSkip},
+      {"the patch is invalid", Rejection(422, "Pod \"web\" is invalid: status"), std::nullopt,
+       Code::kError},
       {"the patch is forbidden", Rejection(403), std::nullopt, Code::kError},
       {"the patch got no answer", NoAnswer(), std::nullopt, Code::kError},
       {"gone before the deletion", std::nullopt, Rejection(404), Code::kSkip},
-      {"another pod by now", std::nullopt, Rejection(409), Code::kSkip},
+      {"another pod by now", std::nullopt,
+       Rejection(409, "Precondition failed: UID in precondition: a, UID in object meta: b"),
+       Code::kSkip},
+      {"another pod before the deletion began", std::nullopt,
+       Rejection(409, "the UID in the precondition (a) does not match the UID in record (b)"),
+       Code::kSkip},
+      {"a webhook says that now is no time", std::nullopt, Rejection(409, "denied"), Code::kError},
       {"the deletion is forbidden", std::nullopt, Rejection(403), Code::kError},
       {"the deletion got no answer", std::nullopt, NoAnswer(), Code::kError},
   };

@@ -92,7 +92,7 @@ class Walk {
   ClusterState Cluster() {
     const test::PlainListers& listers = cluster_.handle.plain_listers;
     ClusterState cluster{cache(), nominations_, listers.generation(),
-                         listers.disruption_budgets_generation()};
+                         listers.disruption_budgets_generation() + listers.pod_groups_generation()};
     cluster.node_order = &cache().node_order();
     if (parts_ > 1) cluster.placement = &placement_;
     return cluster;

@@ -43,7 +43,8 @@ class KeptRejectionsTest : public testing::Test {
   Time now() const { return handle_.virtual_clock.Now(); }
   ClusterState Cluster() {
     return {cache_, nominations_, handle_.plain_listers.generation(),
-            handle_.plain_listers.disruption_budgets_generation()};
+            handle_.plain_listers.disruption_budgets_generation() +
+                handle_.plain_listers.pod_groups_generation()};
   }
   PodInfoPtr Info(const test::PodBuilder& pod) { return cache_.MakePodInfo(pod.Ptr()); }
   void SetNode(const std::string& name, std::string_view cpu) {

@@ -66,7 +66,7 @@ class Walk {
   void Compare(const PodInfoPtr& pod) {
     const test::PlainListers& listers = cluster_.handle.plain_listers;
     ClusterState cluster{cluster_.cache, nominations_, listers.generation(),
-                         listers.disruption_budgets_generation()};
+                         listers.disruption_budgets_generation() + listers.pod_groups_generation()};
     cluster.node_order = &cluster_.cache.node_order();
     framework::Cycle few_cycle;
     framework::Cycle all_cycle;

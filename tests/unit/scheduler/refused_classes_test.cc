@@ -128,6 +128,7 @@ TEST_F(RefusedClassesTest, ThePodsOfAClassThatFitsNowhereAreRefusedAlike) {
   EXPECT_EQ(scheduler().num_reused_refusals(), 2u);
   EXPECT_THAT(Events("FailedScheduling"),
               testing::AllOf(SizeIs(3), testing::Each(Events("FailedScheduling").front())));
+  EXPECT_THAT(Metrics(), HasSubstr("\nscheduler_preemption_attempts_total 3\n"));
   // A pod that takes some of the room changes no verdict.
   AddPod(Pod("fits", "200m"));
   AddPod(Pod("d", "4"));
