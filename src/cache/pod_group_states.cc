@@ -2,6 +2,7 @@
 #include "src/cache/pod_group_states.h"
 
 #include <string>
+#include <utility>
 
 #include "berth/api/meta.h"
 
@@ -20,27 +21,55 @@ const PodGroupState* PodGroupStates::Find(std::string_view namespace_,
   return found == groups_.end() ? nullptr : &found->second;
 }
 
+base::StringMap<PodGroupState>::iterator PodGroupStates::GroupOf(const api::Pod& pod) {
+  const auto key = group_of_.find(pod.metadata.uid);
+  return key == group_of_.end() ? groups_.end() : groups_.find(key->second);
+}
+
+PodGroupState::Member* PodGroupStates::Follow(const api::Pod& pod) {
+  const std::string& uid = pod.metadata.uid;
+  const std::string key = PodGroupNameOf(pod) == nullptr ? "" : GroupKey(pod);
+  PodGroupState::Member moved;
+  if (const auto group = GroupOf(pod); group != groups_.end() && group->first != key) {
+    PodGroupState::Member& member = group->second.members.find(uid)->second;
+    moved = std::move(member);
+    if (moved.placed) --group->second.scheduled;
+    member = {};
+    Sweep(group, uid);
+  }
+  if (key.empty()) return nullptr;
+  PodGroupState& group = groups_[key];
+  const auto [member, is_new] = group.members.try_emplace(uid, std::move(moved));
+  if (is_new) {
+    if (member->second.placed) ++group.scheduled;
+    group_of_[uid] = key;
+  }
+  return &member->second;
+}
+
 void PodGroupStates::SetPending(const std::shared_ptr<const api::Pod>& pod) {
-  if (PodGroupNameOf(*pod) == nullptr) return;
-  PodGroupState::Member& member = groups_[GroupKey(*pod)].members[pod->metadata.uid];
-  member.pending = true;
-  member.pod = pod;
+  if (!MayBeMember(*pod)) return;
+  PodGroupState::Member* const member = Follow(*pod);
+  if (member == nullptr) return;
+  member->pending = true;
+  member->pod = pod;
 }
 
 void PodGroupStates::RemovePending(const api::Pod& pod) {
-  if (PodGroupNameOf(pod) == nullptr) return;
-  const auto group = groups_.find(GroupKey(pod));
+  if (!MayBeMember(pod)) return;
+  const auto group = GroupOf(pod);
   if (group == groups_.end()) return;
-  const auto member = group->second.members.find(pod.metadata.uid);
-  if (member == group->second.members.end()) return;
-  member->second.pending = false;
+  group->second.members.find(pod.metadata.uid)->second.pending = false;
   Sweep(group, pod.metadata.uid);
 }
 
 void PodGroupStates::Place(const std::shared_ptr<const api::Pod>& pod, std::string_view node_name,
                            bool assumed) {
-  PodGroupState& group = groups_[GroupKey(*pod)];
-  PodGroupState::Member& member = group.members[pod->metadata.uid];
+  if (!assumed || GroupOf(*pod) == groups_.end()) {
+    if (Follow(*pod) == nullptr) return;
+  }
+  PodGroupState& group = GroupOf(*pod)->second;
+  PodGroupState::Member& member = group.members.find(pod->metadata.uid)->second;
   if (!member.placed) ++group.scheduled;
   member.placed = true;
   member.node_name = node_name;
@@ -49,11 +78,11 @@ void PodGroupStates::Place(const std::shared_ptr<const api::Pod>& pod, std::stri
 }
 
 void PodGroupStates::Unplace(const api::Pod& pod) {
-  const auto group = groups_.find(GroupKey(pod));
+  const auto group = GroupOf(pod);
   if (group == groups_.end()) return;
-  const auto member = group->second.members.find(pod.metadata.uid);
-  if (member == group->second.members.end() || !member->second.placed) return;
-  member->second.placed = member->second.assumed = false;
+  PodGroupState::Member& member = group->second.members.find(pod.metadata.uid)->second;
+  if (!member.placed) return;
+  member.placed = member.assumed = false;
   --group->second.scheduled;
   Sweep(group, pod.metadata.uid);
 }
@@ -62,6 +91,7 @@ void PodGroupStates::Sweep(base::StringMap<PodGroupState>::iterator group, std::
   const auto member = group->second.members.find(uid);
   if (member->second.pending || member->second.placed) return;
   group->second.members.erase(member);
+  group_of_.erase(group_of_.find(uid));
   if (group->second.members.empty()) groups_.erase(group);
 }
 

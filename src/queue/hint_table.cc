@@ -150,9 +150,11 @@ QueueingStrategy HintTable::Evaluate(const Entry& entry, const EventMatch& match
   if (!entry.is_group()) return EvaluatePod(entry, match, old_object, new_object, metrics);
   auto best = QueueingStrategy::kSkip;
   const Entry* before = nullptr;
+  // One of alike members answers for all, unless the event is about one of them alone.
+  const bool about_one = match.wildcard || match.event.resource == EventResource::kTargetPod;
   for (const auto& member : entry.members) {
     if (best == QueueingStrategy::kImmediately) break;
-    if (before != nullptr && !match.wildcard && Alike(*before, *member)) continue;
+    if (before != nullptr && !about_one && Alike(*before, *member)) continue;
     before = member.get();
     best = std::max(best, EvaluatePod(*member, match, old_object, new_object, metrics));
   }

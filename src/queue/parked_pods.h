@@ -52,7 +52,6 @@ class ParkedPods {
   // By sequence.
   const absl::btree_map<uint64_t, Entry*>& all() const { return all_; }
   size_t gated() const { return gated_; }
-  size_t num_groups() const { return groups_.size(); }
 
   // The groups that the event may move: those that HintTable::Evaluate might not skip; gated ones
   // only if their gating plugin registered for the event. In the order in which they were made.

@@ -65,6 +65,10 @@ bool SchedulingQueue::IsMember(const api::Pod& pod) const {
          !(options.deferred_resizes && IsResizeDeferred(pod));
 }
 
+std::string_view SchedulingQueue::GroupOf(const api::Pod& pod) const {
+  return IsMember(pod) ? std::string_view(*PodGroupNameOf(pod)) : std::string_view();
+}
+
 void SchedulingQueue::Add(PodInfoPtr pod, Time now) {
   BERTH_ON_THREAD(owner_);
   const api::ObjectMeta& metadata = pod->pod->metadata;
@@ -113,6 +117,10 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
     return;
   }
   nominator_.UpdateNominatedPod(*old_pod, new_pod);
+  if (GroupOf(entry->pod->pod()) != GroupOf(pod)) {
+    Regroup(entry, std::move(new_pod), now);
+    return;
+  }
   if (old_pod->status.conditions != pod.status.conditions) entry->pod->condition_unshown = false;
   state_.Replace(entry, new_pod);
   if (entry->group != nullptr) entry = entry->group;
@@ -120,6 +128,23 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
     UpdateParked(entry, PodUpdateEvents(EventResource::kTargetPod, *old_pod, pod), old_object,
                  new_object, now);
   }
+}
+
+// The label of scheduler-plugins' pod groups may change while the pod waits.
+void SchedulingQueue::Regroup(Entry* entry, PodInfoPtr pod, Time now) {
+  const bool member = groups_.Find(entry->key) == entry;
+  std::unique_ptr<QueuedPod> queued = member ? groups_.Take(entry, now) : state_.Extract(entry);
+  state_.CountRejectors(*queued, -1);
+  // They rejected it as a pod of the other group.
+  queued->unschedulable_plugins.clear();
+  queued->pending_plugins.clear();
+  queued->info = std::move(pod);
+  if (IsMember(queued->pod())) {
+    groups_.Add(std::move(queued), now);
+    return;
+  }
+  const std::string& label = state_.hints().Match(kUnscheduledPodAdd).label;
+  state_.Requeue(state_.Insert(std::move(queued)), QueueingStrategy::kAfterBackoff, label, now);
 }
 
 void SchedulingQueue::Delete(const api::Pod& pod, Time now) {

@@ -54,8 +54,6 @@ class InFlightPods {
   explicit InFlightPods(QueueMetrics& metrics) : metrics_(metrics) {}
 
   size_t size() const { return pods_.size(); }
-  // Events and marks.
-  size_t recorded() const { return list_.size(); }
 
   // False: the pod is in flight already, and stays as it is.
   bool Add(const PodInfoPtr& pod);
@@ -255,6 +253,10 @@ class SchedulingQueue {
   Entry* FindEntry(std::string_view pod_key) const;
   // Whether the pod is queued with its group.
   bool IsMember(const api::Pod& pod) const;
+  // The name of the group that it is queued with; "": none.
+  std::string_view GroupOf(const api::Pod& pod) const;
+  // Queues `pod`, whose older version the entry holds, where its new group is, or by itself.
+  void Regroup(Entry* entry, PodInfoPtr pod, Time now);
   // Marks what was popped as in flight; false: there is nothing of it to be tried.
   bool Launch(QueuedPod& popped);
   bool LaunchPod(QueuedPod& pod);

@@ -108,6 +108,24 @@ TEST_F(PodGroupQueueTest, OneGatedPodGatesItsGroupAndTheGateOpensForAll) {
   EXPECT_THAT(PopGroup(), ElementsAre("a", "b"));
 }
 
+// Pods of one class are alike to hints, but for an event that is about one of them.
+TEST_F(PodGroupQueueTest, GatesThatOpenOneByOneOpenTheGroupWithTheLast) {
+  SetGroup("train");
+  class_of = {{"a", 7}, {"b", 7}};
+  gated_by = {{"a", "Taint"}, {"b", "Taint"}};
+  AddMember("train", "a");
+  AddMember("train", "b");
+  EXPECT_EQ(queue->counts().gated, 2u);
+  const auto open = [this](const char* name) {
+    gated_by.erase(name);
+    Update(Member("train", name), Member("train", name).ResourceVersion("2").Label("open", "yes"));
+  };
+  open("a");
+  EXPECT_FALSE(queue->HasReady());
+  open("b");
+  EXPECT_THAT(PopGroup(), ElementsAre("a", "b"));
+}
+
 TEST_F(PodGroupQueueTest, ARejectedGroupBacksOffLongerTheLargerItIs) {
   SetGroup("train");
   for (const char* name : {"a", "b", "c", "d"}) AddMember("train", name);

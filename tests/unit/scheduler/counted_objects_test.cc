@@ -174,6 +174,48 @@ TEST_F(CoschedulingTest, ARejectedGroupIsNotTriedAgainBeforeItsBackoffIsOver) {
   }
 }
 
+// The label may change at any time. The pod waits in its new group, or by itself.
+TEST_F(CoschedulingTest, AWaitingPodMayChangeItsGroup) {
+  const auto version = [](test::PodBuilder pod) { return pod.ResourceVersion("2").Ptr(); };
+  const auto alone = [&](int number) {
+    const std::string name = "train-" + std::to_string(number);
+    return version(test::MakePod().Name(name).Uid("uid-" + name).Req({{"cpu", "1"}}));
+  };
+  const auto elsewhere = [&](int number) { return version(Member(number).Label(kLabel, "other")); };
+  for (const bool is_there : {false, true}) {
+    SCOPED_TRACE(is_there ? "of a group that does not start" : "of a group that is not there");
+    Restart();
+    Synced();
+    AddNode(test::MakeNode("a").Allocatable({{"cpu", "2"}, {"memory", "32Gi"}, {"pods", "110"}}));
+    if (is_there) AddGroup(4);
+    for (int i = 0; i < 4; ++i) AddPod(Member(i));
+    Turn();
+    UpdatePod(Member(0).Ptr(), alone(0));
+    UpdatePod(Member(1).Ptr(), elsewhere(1));
+    UpdatePod(Member(2).Ptr(), elsewhere(2));
+    Advance(std::chrono::seconds(30));
+    EXPECT_THAT(Bindings(), testing::ElementsAre("default/train-0 -> a"));
+    DeletePod(elsewhere(2));
+    UpdatePod(elsewhere(1), version(Member(1)));
+    if (!is_there) AddGroup(4);
+    Advance(std::chrono::seconds(30));
+    EXPECT_EQ(Bindings().size(), 1u) << "two pods are left of four";
+  }
+}
+
+TEST_F(CoschedulingTest, APodThatRunsMayLeaveItsGroup) {
+  AddGroup(2);
+  for (int i = 0; i < 2; ++i) AddPod(Member(i).OnNode("a"));
+  for (int i = 0; i < 2; ++i) {
+    const auto gone = Member(i).OnNode("a").Label(kLabel, "other").ResourceVersion("2").Ptr();
+    UpdatePod(Member(i).OnNode("a").Ptr(), gone);
+    DeletePod(gone);
+  }
+  AddPod(Member(7));
+  Advance(std::chrono::seconds(30));
+  EXPECT_THAT(Bindings(), IsEmpty()) << "it is one of two";
+}
+
 TEST_F(CoschedulingTest, AGroupThatGoesLeavesItsPodsWaiting) {
   AddGroup(3);
   for (int i = 0; i < 3; ++i) AddPod(Member(i));
