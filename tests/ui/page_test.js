@@ -371,6 +371,14 @@ test('a question of what would be is asked and answered', async () => {
     await page.getByRole('button', {name: 'Ask'}).click();
     await answer.getByText('+2').first().waitFor({timeout: 30_000});
     assert.match(await answer.locator('.summary').innerText(), /Nodes\s+60\s+60\s+62\s+\+2/);
+    // Copies that only one node takes fit nowhere once it is cordoned.
+    await page.getByRole('button', {name: 'Clear'}).click();
+    const only = {metadata: {name: 'p'}, spec: {nodeSelector: {'kubernetes.io/hostname': 'general-0003'}, containers: [{name: 'c'}]}};
+    await page.getByLabel('Fill with copies').fill(JSON.stringify(only));
+    await page.getByLabel('Cordon').fill('general-0003');
+    await page.getByRole('button', {name: 'Ask'}).click();
+    await answer.getByText('0 copies fit').waitFor({timeout: 30_000});
+    await page.getByRole('button', {name: 'Clear'}).click();
     await page.getByLabel('Drain').fill('general-9999');
     await page.getByRole('button', {name: 'Ask'}).click();
     await answer.getByText('the cluster has no node general-9999').waitFor();

@@ -62,6 +62,7 @@ export class WhatIfView {
         h('div', {className: 'pair'},
           field('count', 'Add nodes', {type: 'number', min: 1, max: 10000, placeholder: '0'}),
           field('like', 'like', {placeholder: 'a node'}, nodes)),
+        field('cordon', 'Cordon', {placeholder: 'nodes that keep their pods and take no others'}, nodes),
         field('drain', 'Drain', {placeholder: 'nodes, evicted as kubectl drain does'}, nodes),
         field('remove', 'Remove', {placeholder: 'nodes that fail'}, nodes)),
       h('fieldset', {}, h('legend', {}, 'Pods'),
@@ -88,6 +89,7 @@ export class WhatIfView {
       if (get('count') === '' || get('like') === '') throw new Error('How many nodes, and like which one?');
       question.addNodes = {count: Number(get('count')), like: get('like')};
     }
+    if (get('cordon') !== '') question.cordon = words(get('cordon'));
     if (get('drain') !== '') question.drain = words(get('drain'));
     if (get('remove') !== '') question.removeNodes = words(get('remove'));
     if (get('scale') !== '') {
