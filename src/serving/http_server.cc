@@ -63,6 +63,14 @@ bool IsLoopback(const SocketAddress& address) {
   return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) != 0;
 }
 
+// Whether it stands for all of this machine's addresses.
+bool IsUnspecified(const SocketAddress& address) {
+  const auto* v4 = reinterpret_cast<const sockaddr_in*>(&address.storage);
+  const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&address.storage);
+  if (address.storage.ss_family == AF_INET) return v4->sin_addr.s_addr == htonl(INADDR_ANY);
+  return IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr) != 0;
+}
+
 // The address, or what of it tells machines apart.
 std::string PeerOf(const SocketAddress& address) {
   const auto* v4 = reinterpret_cast<const sockaddr_in*>(&address.storage);
@@ -88,6 +96,37 @@ int PortOf(int fd) {
 void SwitchOn(int fd, int level, int option) {
   const int on = 1;
   setsockopt(fd, level, option, &on, sizeof(on));
+}
+
+// A system call that failed.
+struct FailedCall {
+  const char* name = "";
+  int error = 0;  // errno
+};
+
+// A socket that listens there.
+tl::expected<int, FailedCall> ListenAt(SocketAddress& address, bool share_port,
+                                       int send_buffer_bytes) {
+  const int family = address.storage.ss_family;
+  const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const auto failed = [fd](const char* name) {
+    const FailedCall call{name, errno};
+    if (fd >= 0) close(fd);
+    return tl::unexpected(call);
+  };
+  if (fd < 0) return failed("socket");
+  // Whatever net.ipv6.bindv6only says.
+  const int off = 0;
+  if (family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+  // A restart must not wait for the old connections' last packets.
+  SwitchOn(fd, SOL_SOCKET, SO_REUSEADDR);
+  if (share_port) SwitchOn(fd, SOL_SOCKET, SO_REUSEPORT);
+  // Connections inherit it. Left to itself the kernel keeps megabytes for a client that does not
+  // read, which count as the daemon's.
+  setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof(send_buffer_bytes));
+  if (bind(fd, address.get(), address.size) != 0) return failed("bind");
+  if (listen(fd, kBacklog) != 0) return failed("listen");
+  return fd;
 }
 
 }  // namespace
@@ -117,26 +156,28 @@ Result<void> HttpServer::Open(const ListenOptions& options) {
     return Fail("without TLS there is nothing to listen on but this machine's own addresses, and " +
                 options.address + " is none");
   }
-  const auto problem = [&options](const char* call) {
-    return Fail("failed to listen on " + options.address + ":" + std::to_string(options.port) +
-                ": " + call + ": " + std::generic_category().message(errno));
-  };
-  listener_ = socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener_ < 0 && errno == EAFNOSUPPORT && options.address == "::") {
-    ListenOptions any = options;
-    any.address = "0.0.0.0";
-    return Open(any);
+  const bool share = options.share_port;
+  const int send_buffer = limits_.send_buffer_bytes;
+  tl::expected<int, FailedCall> listening;
+  if (IsUnspecified(*address)) {
+    // As in Go, either of "0.0.0.0" and "::" means both families; IPv4 alone where there is no
+    // IPv6.
+    SocketAddress any = *ParseAddress("::", options.port);
+    listening = ListenAt(any, share, send_buffer);
+    const int error = listening ? 0 : listening.error().error;
+    if (error == EAFNOSUPPORT || error == EADDRNOTAVAIL) {
+      any = *ParseAddress("0.0.0.0", options.port);
+      listening = ListenAt(any, share, send_buffer);
+    }
+  } else {
+    listening = ListenAt(*address, share, send_buffer);
   }
-  if (listener_ < 0) return problem("socket");
-  // A restart must not wait for the old connections' last packets.
-  SwitchOn(listener_, SOL_SOCKET, SO_REUSEADDR);
-  if (options.share_port) SwitchOn(listener_, SOL_SOCKET, SO_REUSEPORT);
-  // Connections inherit it. Left to itself the kernel keeps megabytes for a client that does not
-  // read, which count as the daemon's.
-  setsockopt(listener_, SOL_SOCKET, SO_SNDBUF, &limits_.send_buffer_bytes,
-             sizeof(limits_.send_buffer_bytes));
-  if (bind(listener_, address->get(), address->size) != 0) return problem("bind");
-  if (listen(listener_, kBacklog) != 0) return problem("listen");
+  if (!listening) {
+    return Fail("failed to listen on " + options.address + ":" + std::to_string(options.port) +
+                ": " + listening.error().name + ": " +
+                std::generic_category().message(listening.error().error));
+  }
+  listener_ = *listening;
   port_ = PortOf(listener_);
   return {};
 }

@@ -20,9 +20,10 @@ class Connection;
 
 // Where to listen.
 struct ListenOptions {
-  std::string address = "0.0.0.0";  // IPv4 or IPv6
-  int port = 0;                     // 0: any free one
-  bool share_port = false;          // SO_REUSEPORT
+  // IPv4 or IPv6; "0.0.0.0" and "::" both stand for all of this machine's, of both families.
+  std::string address = "0.0.0.0";
+  int port = 0;             // 0: any free one
+  bool share_port = false;  // SO_REUSEPORT
 };
 
 // What one client may take, so that no client can take the others' share.

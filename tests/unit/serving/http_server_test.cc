@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -74,6 +75,19 @@ size_t UnreadBytes(int port) {
     sum += std::stoul(queues.substr(0, queues.find(':')), nullptr, 16);
   }
   return sum;
+}
+
+// Whether a client gets a connection from ::1; without a server, whether this machine has ::1.
+bool ConnectsOverIpv6(const HttpServer* server) {
+  const int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_loopback;
+  if (server != nullptr) address.sin6_port = htons(static_cast<uint16_t>(server->port()));
+  const auto call = server == nullptr ? bind : connect;
+  const bool done = call(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  if (fd >= 0) close(fd);
+  return done;
 }
 
 // Answers /livez with "ok", /echo with what it got, and keeps /never for the test to answer.
@@ -578,6 +592,22 @@ TEST_F(HttpServerTest, ShutdownLetsAnswersUnderWayOut) {
   EXPECT_TRUE(busy.AtEnd());
   done.wait(false);
   EXPECT_EQ(ConnectTcp(port()), -1);
+}
+
+TEST_F(HttpServerTest, EitherUnspecifiedAddressStandsForBothFamilies) {
+  if (!ConnectsOverIpv6(nullptr)) GTEST_SKIP() << "there is no IPv6";
+  for (const char* address : {"0.0.0.0", "::"}) {
+    SCOPED_TRACE(address);
+    const auto tls = TlsContext::Make({}, clock_.Now());
+    ASSERT_TRUE(tls.has_value()) << tls.error().message;
+    const auto server = HttpServer::Listen({.address = address}, {}, tls->get(), loop_,
+                                           [](const RequestPtr&, const Respond&) {});
+    ASSERT_TRUE(server.has_value()) << server.error().message;
+    const int fd = ConnectTcp((*server)->port());
+    EXPECT_GE(fd, 0);
+    close(fd);
+    EXPECT_TRUE(ConnectsOverIpv6(server->get()));
+  }
 }
 
 TEST_F(HttpServerTest, AnAddressThatIsTakenIsAnError) {
