@@ -4,8 +4,51 @@
 #include <openssl/ssl.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "src/base/logging.h"
 
 namespace berth::serving {
+namespace {
+
+constexpr auto kTls13Suites = std::to_array<std::string_view>(
+    {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"});
+
+// All others that Go has, also those that it holds to be insecure.
+constexpr auto kOlderSuites = std::to_array<std::string_view>({
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_RC4_128_SHA",
+    "TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_RSA_WITH_RC4_128_SHA",
+    "TLS_RSA_WITH_3DES_EDE_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA256",
+    "TLS_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_RSA_WITH_RC4_128_SHA",
+});
+
+bool Has(std::span<const std::string_view> suites, std::string_view name) {
+  return std::ranges::find(suites, name) != suites.end();
+}
+
+}  // namespace
 
 Result<int> ParseTlsVersion(const std::string& name) {
   if (name == "VersionTLS10") return TLS1_VERSION;
@@ -26,18 +69,22 @@ Result<std::string> ParseCipherSuites(const std::vector<std::string>& names) {
          "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
          "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA"});
   }
-  constexpr const char* kTls13[] = {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384",
-                                    "TLS_CHACHA20_POLY1305_SHA256"};
   std::string list;
+  std::string left_out;
   for (const std::string& name : names) {
-    if (std::find(std::begin(kTls13), std::end(kTls13), name) != std::end(kTls13)) continue;
+    if (Has(kTls13Suites, name)) continue;
+    if (!Has(kOlderSuites, name)) {
+      return Fail("Cipher suite " + name + " not supported or doesn't exist");
+    }
     // An older name of Go's lacks the hash.
     const std::string standard = name.ends_with("_POLY1305") ? name + "_SHA256" : name;
     const std::string cipher = OPENSSL_cipher_name(standard.c_str());
-    if (cipher == "(NONE)") {
-      return Fail("Cipher suite " + name + " not supported or doesn't exist");
-    }
-    list += (list.empty() ? "" : ":") + cipher;
+    const bool known = cipher != "(NONE)";
+    std::string& target = known ? list : left_out;
+    target += (target.empty() ? "" : ":") + (known ? cipher : name);
+  }
+  if (!left_out.empty()) {
+    base::LogWarning("OpenSSL does not have these cipher suites", {{"suites", left_out}});
   }
   return list;
 }

@@ -233,6 +233,16 @@ TEST(TlsSettingsTest, GoNamesBecomeOpensslNames) {
   EXPECT_EQ(*ParseCipherSuites({"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256",
                                 "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305"}),
             "ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305");
+  // OpenSSL is built without suites that Go still has.
+  EXPECT_EQ(*ParseCipherSuites({"TLS_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+                                "TLS_ECDHE_RSA_WITH_RC4_128_SHA"}),
+            "ECDHE-RSA-AES128-GCM-SHA256");
+  EXPECT_TRUE(ParseCipherSuites({"TLS_RSA_WITH_3DES_EDE_CBC_SHA"}).has_value());
+  EXPECT_EQ(*ParseCipherSuites({"TLS_ECDHE_RSA_WITH_RC4_128_SHA"}), "");
+  // And Go without suites that OpenSSL has.
+  for (const char* name : {"TLS_DHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_RSA_WITH_AES_128_CCM"}) {
+    EXPECT_FALSE(ParseCipherSuites({name}).has_value()) << name;
+  }
   EXPECT_EQ(*ParseCurves({4588, 29, 23}), "X25519:P-256");
   EXPECT_FALSE(ParseCurves({4588}).has_value());
 }
