@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "berth/config_value.h"
+#include "berth/field_errors.h"
 #include "berth/in_tree/preemption.h"
 #include "src/config/plugin_features.h"
 #include "src/config/reload.h"
@@ -24,10 +25,36 @@ std::string ArgsOf(const config::SchedulerConfiguration& configuration,
   for (const config::Profile& profile : configuration.profiles) {
     if (profile.scheduler_name != scheduler_name) continue;
     for (const config::PluginConfig& config : profile.plugin_config) {
-      if (config.name == plugin) return config.args.ToJson();
+      if (config.name == plugin) return config.args.is_null() ? "" : config.args.ToJson();
     }
   }
   return "";
+}
+
+std::string_view SortsBy(const framework::Profile& profile) {
+  return profile.plugins().queue_sort.front().name;
+}
+
+// Coscheduling's order is PrioritySort's.
+std::string_view OrderOf(std::string_view plugin) {
+  return plugin == config::kCoscheduling ? "PrioritySort" : plugin;
+}
+
+// Errors, in kube-scheduler's words: it sorts the queue otherwise than the first profile does.
+Result<void> CheckSortsAlike(const config::SchedulerConfiguration& configuration,
+                             const framework::Profile& first, const framework::Profile& profile) {
+  const std::string_view wanted = SortsBy(first);
+  const std::string_view sort = SortsBy(profile);
+  const std::string name = Quoted(profile.scheduler_name());
+  if (OrderOf(sort) != OrderOf(wanted)) {
+    return Fail("different queue sort plugins for profile " + name + ": " +
+                Quoted(std::string(sort)) + ", first: " + Quoted(std::string(wanted)));
+  }
+  if (sort == wanted && ArgsOf(configuration, profile.scheduler_name(), sort) !=
+                            ArgsOf(configuration, first.scheduler_name(), sort)) {
+    return Fail("different queue sort plugin args for profile " + name);
+  }
+  return {};
 }
 
 // A pod whose victims are being evicted must not preempt others because the configuration changed.
@@ -100,6 +127,12 @@ Result<Profiles::Made> Profiles::MakeAll(
     const Duration backoff = HasIt(**profile) ? PodGroupBackoffOf(config) : Duration();
     if (backoff > Duration::zero()) made.pod_group_backoffs.emplace(config.scheduler_name, backoff);
     made.profiles.emplace(config.scheduler_name, std::move(*profile));
+    const std::string& first = configuration.profiles.front().scheduler_name;
+    if (auto checked = CheckSortsAlike(configuration, *made.profiles.at(first),
+                                       *made.profiles.at(config.scheduler_name));
+        !checked) {
+      return Fail(checked.error());
+    }
   }
   return made;
 }
@@ -180,8 +213,8 @@ int32_t Profiles::PercentageOfNodesToScore(const framework::Profile& profile) co
 Result<void> Profiles::CheckQueueSort(const Made& made,
                                       const config::SchedulerConfiguration& next) const {
   for (const auto& [name, profile] : made.profiles) {
-    const std::string_view sort = profile->plugins().queue_sort.front().name;
-    if (sort != current_.profiles.at(name)->plugins().queue_sort.front().name ||
+    const std::string_view sort = SortsBy(*profile);
+    if (sort != SortsBy(*current_.profiles.at(name)) ||
         ArgsOf(configuration_, name, sort) != ArgsOf(next, name, sort)) {
       return Fail("profiles: the queueSort plugin of \"" + name +
                   "\" cannot change without a restart");

@@ -29,7 +29,8 @@ namespace berth::scheduler {
 // Thread safety: the scheduling thread.
 class Profiles {
  public:
-  // `state` must outlive the profiles. Errors: a profile cannot be built.
+  // `state` must outlive the profiles. Errors: a profile cannot be built, or sorts the queue
+  // otherwise than the first one.
   static Result<Profiles> Make(config::SchedulerConfiguration configuration,
                                std::vector<PluginRegistration> registry, SchedulerState& state);
 
@@ -39,7 +40,7 @@ class Profiles {
   bool HasCoscheduling(std::string_view scheduler_name) const;
   // Its arg podGroupBackoffSeconds there, a year at most; 0 without the plugin.
   Duration PodGroupBackoff(std::string_view scheduler_name) const;
-  // Of all profiles, which agree on it; the configuration is refused otherwise.
+  // Of one of the profiles, which all sort alike.
   const framework::Entry<QueueSortPlugin>& queue_sort() const;
   // The parts of a pod that declared plugins of any profile read.
   PodParts signature_parts() const;

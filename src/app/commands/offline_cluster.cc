@@ -17,6 +17,8 @@
 #include "src/app/daemon/settings.h"
 #include "src/app/version.h"
 #include "src/base/clock.h"
+#include "src/config/extension_points.h"
+#include "src/config/plugin_features.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/recording/setup.h"
@@ -132,6 +134,37 @@ namespace {
 // An answer of the API server to a small question.
 constexpr Duration kShortPatience = std::chrono::seconds(5);
 
+// Makes the profile sort the queue as the first one does: all profiles of one configuration must.
+// What MultiPoint of the first has and Berth has not may be what sorts there.
+void SortAlike(const config::Profile& first, const InTreePlugins& plugins,
+               config::Profile& profile) {
+  constexpr std::string_view kPrioritySort = "PrioritySort";
+  const auto is = [](std::string_view name) {
+    return [name](const auto& entry) { return entry.name == name; };
+  };
+  profile.plugins.queue_sort = first.plugins.queue_sort;
+  std::vector<config::PluginRef>& enabled = profile.plugins.multi_point.enabled;
+  std::vector<std::string_view> sorters = {kPrioritySort};
+  if (!config::IsEnabled(first.plugins, kPrioritySort) &&
+      !config::IsEnabled(first.plugins, config::kCoscheduling)) {
+    std::erase_if(enabled, is(kPrioritySort));
+  }
+  for (const config::PluginRef& plugin : first.plugins.multi_point.enabled) {
+    if (std::ranges::any_of(plugins.registry, is(plugin.name))) continue;
+    sorters.push_back(plugin.name);
+    enabled.push_back(plugin);
+    for (const config::ExtensionPoint& point : config::kExtensionPoints) {
+      const bool sorts = point.set == &config::Plugins::queue_sort;
+      if (sorts || point.set == &config::Plugins::multi_point) continue;
+      (profile.plugins.*point.set).disabled.push_back({plugin.name});
+    }
+  }
+  for (const config::PluginConfig& args : first.plugin_config) {
+    if (std::ranges::find(sorters, args.name) != sorters.end())
+      profile.plugin_config.push_back(args);
+  }
+}
+
 // A pod names a profile, and most name kube-scheduler's: how that one is configured no API tells.
 void AddDefaultProfile(const RunFlags& flags, const InTreePlugins& plugins,
                        config::SchedulerConfiguration& configuration) {
@@ -145,8 +178,7 @@ void AddDefaultProfile(const RunFlags& flags, const InTreePlugins& plugins,
     return one.scheduler_name == profile.scheduler_name;
   };
   if (std::ranges::any_of(profiles, has_name)) return;
-  // All profiles of one configuration sort the queue alike.
-  profile.plugins.queue_sort = profiles.front().plugins.queue_sort;
+  SortAlike(profiles.front(), plugins, profile);
   configuration.profiles.push_back(std::move(profile));
 }
 

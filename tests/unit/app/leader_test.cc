@@ -242,5 +242,26 @@ TEST_F(LeaderTest, APodOfKubeSchedulerIsJudgedByItsDefaultProfile) {
   EXPECT_THAT(out_, StartsWith("shop/web: scheduled (profile default-scheduler)\n"));
 }
 
+// All profiles of one configuration sort the queue alike, the one that is added included.
+TEST_F(LeaderTest, TheDefaultProfileSortsTheQueueAsTheConfigurationSays) {
+  daemon_code_ = 404;
+  objects_["/api/v1/pods"] =
+      List(R"({"metadata":{"namespace":"shop","name":"web","uid":"2"},)"
+           R"("spec":{"schedulerName":"default-scheduler","containers":[{"name":"c"}]}})");
+  objects_[kPodPath] = R"({"spec":{"containers":[{"args":["run"]}]}})";
+  for (const std::string profile : {
+           R"("pluginConfig":[{"name":"PrioritySort","args":{"x":1}}])",
+           R"("plugins":{"queueSort":{"enabled":[{"name":"PrioritySort"}]},)"
+           R"("multiPoint":{"disabled":[{"name":"PrioritySort"}]}})",
+       }) {
+    SCOPED_TRACE(profile);
+    configz_ = R"({"componentconfig":{"apiVersion":"kubescheduler.config.k8s.io/v1",)"
+               R"("kind":"KubeSchedulerConfiguration","profiles":[{"schedulerName":"berth",)" +
+               profile + "}]}}";
+    EXPECT_EQ(RunWhy({"web"}), kDone) << err_;
+    EXPECT_THAT(out_, StartsWith("shop/web: scheduled (profile default-scheduler)\n"));
+  }
+}
+
 }  // namespace
 }  // namespace berth::app

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/test_plugins.h"
 #include "tests/unit/scheduler/parts_fixture.h"
 
 namespace berth::scheduler {
@@ -41,6 +42,41 @@ TEST_F(ProfilesTest, AProfileIsFoundByItsSchedulerName) {
   ASSERT_EQ(hints.size(), 2u);
   EXPECT_EQ(hints[0].scheduler_name, "batch");
   EXPECT_FALSE(hints[0].hints.empty());
+}
+
+TEST_F(ProfilesTest, AllProfilesSortTheQueueAlike) {
+  plugins_.push_back({"Sort", [](const ConfigValue&, Handle&) -> Result<Plugin> {
+                        return AsPlugin("Sort", std::make_unique<test::TimeSortPlugin>());
+                      }});
+  const auto made = [&](const config::SchedulerConfiguration& configuration) -> std::string {
+    const auto profiles = Profiles::Make(configuration, plugins_, state());
+    return profiles ? "" : profiles.error().message;
+  };
+  const auto sort_by = [](config::Profile& profile, const std::string& plugin) {
+    auto& enabled = profile.plugins.multi_point.enabled;
+    std::erase_if(enabled, [](const auto& ref) { return ref.name == "PrioritySort"; });
+    enabled.push_back({plugin});
+  };
+  config::SchedulerConfiguration configuration = options_.configuration;
+  EXPECT_EQ(made(configuration), "");
+  sort_by(configuration.profiles[1], "Sort");
+  EXPECT_EQ(made(configuration),
+            "different queue sort plugins for profile \"batch\": \"Sort\", first: "
+            "\"PrioritySort\"");
+  sort_by(configuration.profiles[0], "Sort");
+  EXPECT_EQ(made(configuration), "");
+
+  // Coscheduling's order is PrioritySort's.
+  configuration = options_.configuration;
+  sort_by(configuration.profiles[1], "Coscheduling");
+  EXPECT_EQ(made(configuration), "");
+
+  configuration = options_.configuration;
+  configuration.profiles[1].plugin_config.push_back({"PrioritySort", ConfigValue()});
+  EXPECT_EQ(made(configuration), "");
+  configuration.profiles[1].plugin_config.back().args =
+      ConfigValue(ConfigValue::Map{{"x", ConfigValue(true)}});
+  EXPECT_EQ(made(configuration), "different queue sort plugin args for profile \"batch\"");
 }
 
 TEST_F(ProfilesTest, TheSameConfigurationChangesNothing) {
