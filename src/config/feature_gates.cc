@@ -18,12 +18,18 @@ using Settings = std::map<std::string, bool, std::less<>>;
 
 // Gates that change what kube-scheduler does and that Resolve() does not pass on.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({
+    "AllowParsingUserUIDFromCertAuth",
     "CoordinatedLeaderElection",
+    "DRAAdminAccess",
+    "DRAExtendedResource",
+    "DRAPrioritizedList",
+    "InPlacePodVerticalScaling",
     "InterPodAffinityHostnameFastPath",
     "OpportunisticBatching",
     "SchedulerAsyncAPICalls",
     "SchedulerAsyncPreemption",
     "SchedulerPreQueueingHints",
+    "VolumeAttributesClass",
     "WatchListClient",
 });
 
@@ -103,13 +109,14 @@ void CheckDependencies(const std::vector<bool>& enabled, std::vector<std::string
   }
 }
 
-std::optional<std::string> WarningFor(const FeatureGate& gate, bool value) {
+// `set`: whether --feature-gates names it.
+std::optional<std::string> WarningFor(const FeatureGate& gate, bool value, bool set) {
   const std::string setting = std::string(gate.name) + "=" + (value ? "true" : "false");
   if (value != gate.enabled_by_default &&
       std::find(kWithoutEffect.begin(), kWithoutEffect.end(), gate.name) != kWithoutEffect.end()) {
     return "feature gate " + setting + " has no effect yet";
   }
-  if (gate.stage == FeatureStage::kGA || gate.stage == FeatureStage::kDeprecated) {
+  if (set && (gate.stage == FeatureStage::kGA || gate.stage == FeatureStage::kDeprecated)) {
     const char* stage = gate.stage == FeatureStage::kGA ? "GA" : "deprecated";
     return "feature gate " + setting + " is " + stage + " and will be removed in a later release";
   }
@@ -172,10 +179,12 @@ Result<FeatureGates> FeatureGates::Parse(std::span<const std::string> values,
       if (gates[i].stage == stage && !is_bulk) result.enabled_[i] = setting->second;
     }
   }
-  for (const auto& [name, value] : *settings) {
-    const size_t index = IndexOf(name);
-    result.enabled_[index] = value;
-    if (auto warning = WarningFor(gates[index], value)) result.warnings_.push_back(*warning);
+  for (const auto& [name, value] : *settings) result.enabled_[IndexOf(name)] = value;
+  for (size_t i = 0; i < gates.size(); ++i) {
+    const bool set = settings->contains(gates[i].name);
+    if (auto warning = WarningFor(gates[i], result.enabled_[i], set)) {
+      result.warnings_.push_back(*std::move(warning));
+    }
   }
 
   CheckDependencies(result.enabled_, problems);

@@ -78,8 +78,8 @@ class FeatureGates {
   Features Resolve() const;
   // What the args of plugins depend on.
   ArgsFeatures ResolveForArgs() const;
-  // What an operator should know about the gates that were set: those that go away, and those that
-  // kube-scheduler acts upon and Berth does not.
+  // What an operator should know: gates that were set and go away, and gates that are not at their
+  // default, which kube-scheduler acts upon and Berth does not.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:

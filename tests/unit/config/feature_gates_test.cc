@@ -11,6 +11,7 @@
 namespace berth::config {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -274,6 +275,14 @@ TEST(FeatureGatesTest, WarnsOfGatesThatChangeNothingYet) {
   const auto unchanged = Parse({"CoordinatedLeaderElection=false"});
   ASSERT_TRUE(unchanged);
   EXPECT_THAT(unchanged->warnings(), IsEmpty());
+  const auto at_once = Parse({"AllBeta=true"});
+  ASSERT_TRUE(at_once) << at_once.error().message;
+  EXPECT_THAT(at_once->warnings(),
+              Contains("feature gate CoordinatedLeaderElection=true has no effect yet"));
+  const auto older = Parse({"DRAPrioritizedList=false"}, {.emulated = 36, .min_compatibility = 35});
+  ASSERT_TRUE(older) << older.error().message;
+  EXPECT_THAT(older->warnings(),
+              ElementsAre("feature gate DRAPrioritizedList=false has no effect yet"));
 }
 
 }  // namespace
