@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/app/flags/serving_flags.h"
 #include "src/app/version.h"
 #include "src/base/file.h"
 #include "src/documents/parse.h"
@@ -22,10 +23,10 @@ constexpr std::string_view kManifestFlag = "--allow-metric-labels-manifest";
 
 Result<void> Allow(metrics::RegistryOptions& options, std::string_view metric_and_label,
                    std::string_view values) {
-  const size_t comma = metric_and_label.find(',');
-  if (comma == 0 || comma == std::string_view::npos || comma + 1 == metric_and_label.size()) {
+  if (!IsMetricAndLabel(metric_and_label)) {
     return Fail("\"" + std::string(metric_and_label) + "\" is no metric,label");
   }
+  const size_t comma = metric_and_label.find(',');
   auto& allowed = options.allowed_values[{std::string(metric_and_label.substr(0, comma)),
                                           std::string(metric_and_label.substr(comma + 1))}];
   for (size_t at = 0; at <= values.size();) {
@@ -92,9 +93,7 @@ void PublishInformers(Registry& registry, const informers::Informers& informers)
 Result<metrics::RegistryOptions> ReadMetricsFlags(const MetricsFlags& flags) {
   metrics::RegistryOptions options;
   options.show_hidden = !flags.show_hidden_metrics_for_version.empty();
-  for (const std::string& name : flags.disabled_metrics) {
-    if (!name.empty()) options.disabled.insert(name);
-  }
+  options.disabled.insert(flags.disabled_metrics.begin(), flags.disabled_metrics.end());
   for (const auto& [key, values] : flags.allow_metric_labels) {
     if (auto allowed = Allow(options, key, values); !allowed) {
       return Fail(allowed.error().Within("--allow-metric-labels"));

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "berth/field_errors.h"
 #include "src/app/commands/replay.h"
 #include "src/app/daemon/config_reloader.h"
 #include "src/app/daemon/daemon.h"
@@ -19,11 +20,11 @@
 #include "src/app/endpoints/configz.h"
 #include "src/app/endpoints/endpoints.h"
 #include "src/app/flags/flags.h"
+#include "src/app/flags/serving_flags.h"
 #include "src/app/version.h"
 #include "src/base/clock.h"
 #include "src/base/file.h"
 #include "src/base/logging.h"
-#include "src/config/extension_points.h"
 #include "src/config/write.h"
 #include "src/shadow/summary.h"
 
@@ -56,6 +57,17 @@ int CommandFailed(const Error& error) {
   return 1;
 }
 
+// Tells it as kube-scheduler would, which may not have set up its log yet.
+int FailToStart(const FlagError& error) {
+  if (error.form == FlagError::Form::kError) return FailToStart(error.message, error.usage);
+  if (error.form == FlagError::Form::kPlain) {
+    std::fputs((error.message + "\n").c_str(), stderr);
+    return 1;
+  }
+  base::SetUpLogging(error.log);
+  return CommandFailed(Error{error.message});
+}
+
 // What --shadow came to: for people on standard output, and as JSON where a file is named.
 Result<void> WriteShadowReport(const Daemon& daemon, const std::string& file) {
   const std::optional<shadow::Summary> summary = daemon.SummarizeShadow();
@@ -78,22 +90,7 @@ void LogWhatHasNoEffect(const RunFlags& flags, const Settings& settings) {
     base::LogInfo("Flag has no effect yet", {{"flag", "--" + flag}});
   }
   for (const std::string& warning : settings.warnings()) base::LogWarning(warning);
-}
-
-// Of each profile, the plugins it names that do not exist yet.
-void LogMissingPlugins(const config::SchedulerConfiguration& configuration,
-                       const InTreePlugins& plugins) {
-  for (const config::Profile& profile : configuration.profiles) {
-    std::string missing;
-    for (const PluginRegistration& plugin : plugins.registry) {
-      const bool done = plugin.factory != nullptr;
-      if (done || !config::IsEnabled(profile.plugins, plugin.name)) continue;
-      missing += (missing.empty() ? "" : ", ") + std::string(plugin.name);
-    }
-    if (missing.empty()) continue;
-    base::LogWarning("The profile runs without plugins that are not done yet",
-                     {{"profile", profile.scheduler_name}, {"plugins", missing}});
-  }
+  for (const std::string& warning : ServingFlagWarnings(flags)) base::LogWarning(warning);
 }
 
 // The HTTPS server of the daemon, started, or nullptr where the flags want none. `stopping` says
@@ -193,7 +190,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
         const InTreePlugins& in_tree) {
   const Time process_start = base::RealClock().WallNow();
   const auto flags = ParseRunFlags(arguments, program);
-  if (!flags) return FailToStart(flags.error().message, flags.error().usage);
+  if (!flags) return FailToStart(flags.error());
   if (!flags->print_and_exit.empty()) {
     std::fputs(flags->print_and_exit.c_str(), stdout);
     return 0;
@@ -202,6 +199,9 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
     return FailToStart("--reload-config: there is no file to watch without --config");
   }
   base::SetUpLogging(flags->log);
+  for (const auto& [name, value] : flags->values) {
+    base::LogV(1, "FLAG: --" + name + "=" + Quoted(value));
+  }
 
   auto settings = ResolveSettings(*flags, in_tree);
   if (!settings) return CommandFailed(settings.error());
@@ -217,7 +217,6 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
     settings->configuration.leader_election.leader_elect = false;
   }
   LogWhatHasNoEffect(*flags, *settings);
-  LogMissingPlugins(settings->configuration, in_tree);
   base::LogV(2, "Using component config",
              {{"config", config::ToYaml(config::WithoutSecrets(settings->configuration))}});
 

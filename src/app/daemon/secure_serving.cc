@@ -24,7 +24,7 @@ serving::ServerOptions OptionsOf(const RunFlags& flags) {
   const SecureServingFlags& secure = flags.secure_serving;
   serving::ServerOptions options;
   options.listen.address = secure.bind_address.empty() ? "0.0.0.0" : secure.bind_address;
-  options.listen.port = secure.secure_port;
+  options.listen.port = static_cast<int>(secure.secure_port);
   options.listen.share_port = secure.permit_port_sharing;
   options.limits.body_bytes_of = {{std::string(kSimulatePath), kMostQuestionBytes}};
   options.limits.answer_of = {{std::string(kProfilePath),

@@ -127,6 +127,7 @@ Result<std::vector<std::string>> FlagSet::Parse(const std::vector<std::string>& 
       if (!long_form) return Fail(long_form.error());
       argument = *long_form;
     }
+    if (argument[2] == '-' || argument[2] == '=') return Fail("bad flag syntax: " + argument);
     const size_t equals = argument.find('=');
     const std::string written =
         argument.substr(2, equals == std::string::npos ? equals : equals - 2);

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <charconv>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "berth/config_value.h"
 #include "berth/field_errors.h"
@@ -18,16 +20,60 @@ tl::unexpected<Error> Bad(std::string_view function, const std::string& text,
               std::string(why));
 }
 
-template <typename T>
-Result<T> ReadNumber(std::string_view function, const std::string& text) {
+// `digits` are those of `text`.
+template <typename T, typename... Base>
+Result<T> ReadNumber(std::string_view function, const std::string& text, std::string_view digits,
+                     Base... base) {
   T value{};
-  // Go takes a sign where from_chars takes only a minus.
-  const char* begin = text.data() + (text.size() > 1 && text[0] == '+' ? 1 : 0);
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(begin, end, value);
+  const char* end = digits.data() + digits.size();
+  const auto [stopped, error] = std::from_chars(digits.data(), end, value, base...);
   if (error == std::errc::result_out_of_range) return Bad(function, text, "value out of range");
   if (error != std::errc() || stopped != end) return Bad(function, text);
   return value;
+}
+
+// Where from_chars takes only a minus, Go takes a plus, too.
+std::string_view WithoutPlus(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  return text;
+}
+
+// The base that Go takes the digits to be in, without their prefix: 0b, 0o, 0x, or 0 for octal.
+int TakeBase(std::string_view& digits) {
+  if (digits.size() < 2 || digits[0] != '0') return 10;
+  constexpr std::pair<char, int> kBases[] = {{'b', 2}, {'o', 8}, {'x', 16}};
+  for (const auto& [letter, base] : kBases) {
+    if (digits.size() < 3 || (digits[1] | 0x20) != letter) continue;
+    digits.remove_prefix(2);
+    return base;
+  }
+  digits.remove_prefix(1);
+  return 8;
+}
+
+// Takes out the underscores between digits. nullopt: one stands elsewhere.
+std::optional<std::string> WithoutUnderscores(std::string_view digits, bool after_prefix) {
+  std::string bare;
+  bool may_follow = after_prefix;
+  for (const char c : digits) {
+    if (c == '_' && !may_follow) return std::nullopt;
+    may_follow = c != '_';
+    if (c != '_') bare += c;
+  }
+  if (digits.ends_with('_')) return std::nullopt;
+  return bare;
+}
+
+// As Go's ParseInt where it is to find the base itself.
+template <typename T>
+Result<T> ReadInteger(const std::string& text) {
+  std::string_view digits = WithoutPlus(text);
+  const bool negative = digits.starts_with('-');
+  if (negative) digits.remove_prefix(1);
+  const int base = TakeBase(digits);
+  const auto bare = WithoutUnderscores(digits, base != 10);
+  if (!bare || bare->starts_with('-')) return Bad("ParseInt", text);
+  return ReadNumber<T>("ParseInt", text, (negative ? "-" : "") + *bare, base);
 }
 
 }  // namespace
@@ -46,17 +92,22 @@ Result<bool> ReadFlagValue(const std::string& text) {
 
 template <>
 Result<int32_t> ReadFlagValue(const std::string& text) {
-  return ReadNumber<int32_t>("ParseInt", text);
+  return ReadInteger<int32_t>(text);
+}
+
+template <>
+Result<int64_t> ReadFlagValue(const std::string& text) {
+  return ReadInteger<int64_t>(text);
 }
 
 template <>
 Result<uint64_t> ReadFlagValue(const std::string& text) {
-  return ReadNumber<uint64_t>("ParseUint", text);
+  return ReadNumber<uint64_t>("ParseUint", text, text);
 }
 
 template <>
 Result<float> ReadFlagValue(const std::string& text) {
-  return ReadNumber<float>("ParseFloat", text);
+  return ReadNumber<float>("ParseFloat", text, WithoutPlus(text));
 }
 
 template <>
@@ -95,6 +146,8 @@ std::string WriteFlagValue(const std::string& value) { return value; }
 std::string WriteFlagValue(bool value) { return value ? "true" : "false"; }
 
 std::string WriteFlagValue(int32_t value) { return std::to_string(value); }
+
+std::string WriteFlagValue(int64_t value) { return std::to_string(value); }
 
 std::string WriteFlagValue(uint64_t value) { return std::to_string(value); }
 

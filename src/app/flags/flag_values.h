@@ -23,6 +23,8 @@ Result<bool> ReadFlagValue(const std::string& text);
 template <>
 Result<int32_t> ReadFlagValue(const std::string& text);
 template <>
+Result<int64_t> ReadFlagValue(const std::string& text);
+template <>
 Result<uint64_t> ReadFlagValue(const std::string& text);
 template <>
 Result<float> ReadFlagValue(const std::string& text);
@@ -37,6 +39,7 @@ Result<std::vector<std::string>> ReadFlagValue(const std::string& text);
 std::string WriteFlagValue(const std::string& value);
 std::string WriteFlagValue(bool value);
 std::string WriteFlagValue(int32_t value);
+std::string WriteFlagValue(int64_t value);
 std::string WriteFlagValue(uint64_t value);
 std::string WriteFlagValue(float value);
 std::string WriteFlagValue(Duration value);
@@ -59,6 +62,7 @@ template <typename T>
 constexpr std::string_view FlagKind() {
   if constexpr (std::is_same_v<T, std::string>) return "string";
   if constexpr (std::is_same_v<T, int32_t>) return "int";
+  if constexpr (std::is_same_v<T, int64_t>) return "int";
   if constexpr (std::is_same_v<T, uint64_t>) return "uint";
   if constexpr (std::is_same_v<T, float>) return "float32";
   if constexpr (std::is_same_v<T, std::vector<std::string>>) return "strings";

@@ -2,6 +2,7 @@
 #include "src/app/flags/flags.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -123,14 +124,16 @@ Result<std::optional<int>> ReadMinorVersion(const std::vector<std::string>& valu
     // A patch version may be 0.
     const size_t patch = version.find('.', 2);
     const auto number = version.starts_with("1.")
-                            ? ReadFlagValue<int32_t>(version.substr(2, patch - 2))
-                            : Result<int32_t>(Fail("not 1.x"));
+                            ? ReadFlagValue<uint64_t>(version.substr(2, patch - 2))
+                            : Result<uint64_t>(Fail("not 1.x"));
     const auto patch_number = patch == std::string::npos
-                                  ? Result<int32_t>(0)
-                                  : ReadFlagValue<int32_t>(version.substr(patch + 1));
-    if (!number || !patch_number) return Fail("illegal version string " + Quoted(version));
+                                  ? Result<uint64_t>(0)
+                                  : ReadFlagValue<uint64_t>(version.substr(patch + 1));
+    if (!number || *number > std::numeric_limits<int>::max() || !patch_number) {
+      return Fail("illegal version string " + Quoted(version));
+    }
     if (*patch_number != 0) return Fail("patch version not allowed, got: kube=" + version);
-    minor = *number;
+    minor = static_cast<int>(*number);
   }
   return minor;
 }
@@ -200,15 +203,19 @@ Result<void> ReadVersionFlag(const std::string& value, std::string& out) {
   return {};
 }
 
-// What kube-scheduler checks of flags once all are read.
-Result<void> CheckFlags(RunFlags& flags, LogFlags& logs) {
-  std::vector<std::string> problems;
-  if (auto versions = ReadVersions(flags, problems); !versions) return versions;
-  // Bad feature gates are reported with the configuration, which may name more problems.
-  const auto gates = config::FeatureGates::Parse(flags.feature_gates, flags.gate_versions);
-  if (auto finished = FinishLogFlags(logs, gates && gates->Enabled("LoggingAlphaOptions"));
-      !finished) {
-    return finished;
+FlagError Logged(std::string message, const base::LogOptions& log) {
+  return {std::move(message), "", FlagError::Form::kLogged, log};
+}
+
+// Checks the log's flags and then the others, as kube-scheduler does once all are read. `problems`
+// are those known before.
+tl::expected<void, FlagError> CheckFlags(RunFlags& flags, LogFlags& logs,
+                                         const config::FeatureGates& gates,
+                                         std::vector<std::string> problems) {
+  const LogGates log_gates{gates.Enabled("LoggingAlphaOptions"),
+                           gates.Enabled("LoggingBetaOptions")};
+  if (auto finished = FinishLogFlags(logs, log_gates); !finished) {
+    return tl::unexpected(FlagError{finished.error().message, "", FlagError::Form::kPlain});
   }
   flags.log = logs.options;
   if (!flags.shadow_report.empty() && !flags.shadow) {
@@ -217,8 +224,12 @@ Result<void> CheckFlags(RunFlags& flags, LogFlags& logs) {
   if (flags.shadow && !flags.record.empty()) {
     problems.emplace_back("--shadow and --record exclude each other: a replay binds");
   }
-  for (std::string& problem : ServingFlagProblems(flags)) problems.push_back(std::move(problem));
-  if (auto error = AggregateProblems(problems)) return Fail(std::move(*error));
+  for (std::string& problem : ServingFlagProblems(flags, gates.Enabled("RemoteRequestHeaderUID"))) {
+    problems.push_back(std::move(problem));
+  }
+  if (auto error = AggregateProblems(problems)) {
+    return tl::unexpected(Logged(std::move(error->message), flags.log));
+  }
   return {};
 }
 
@@ -255,16 +266,24 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
     out.print_and_exit = flags.Usage();
     return out;
   }
-  if (!others->empty()) {
+  if (std::ranges::any_of(*others, [](const std::string& other) { return !other.empty(); })) {
     return tl::unexpected(
-        FlagError{"\"" + program + "\" does not take any arguments, got " + AsGoList(*others), ""});
+        FlagError{"\"" + program + "\" does not take any arguments, got " + AsGoList(*others)});
+  }
+  std::vector<std::string> problems;
+  if (auto versions = ReadVersions(out, problems); !versions) {
+    return tl::unexpected(Logged(versions.error().message, {}));
+  }
+  const auto gates = config::FeatureGates::Parse(out.feature_gates, out.gate_versions);
+  if (!gates) {
+    return tl::unexpected(Logged(gates.error().Within("--feature-gates").message, {}));
   }
   if (!version.empty()) {
     out.print_and_exit = VersionText(version);
     return out;
   }
-  if (auto checked = CheckFlags(out, logs); !checked) {
-    return tl::unexpected(FlagError{checked.error().message, ""});
+  if (auto checked = CheckFlags(out, logs, *gates, std::move(problems)); !checked) {
+    return tl::unexpected(checked.error());
   }
   out.values = flags.Values();
   for (std::string_view flag : FlagsWithoutEffect()) {

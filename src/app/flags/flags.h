@@ -25,7 +25,7 @@ struct SniCertificate {
 
 struct SecureServingFlags {
   std::string bind_address = "0.0.0.0";
-  int32_t secure_port = 10259;  // 0: no server
+  int64_t secure_port = 10259;  // 0: no server
   // Empty: a self-signed certificate in memory, unless a certificate file is named.
   std::string cert_dir;
   std::string tls_cert_file;
@@ -34,7 +34,7 @@ struct SecureServingFlags {
   std::string tls_min_version;                 // "VersionTLS12" and so on; "" means 1.2
   std::vector<std::string> tls_cipher_suites;  // Go's names; empty: the library's choice
   std::vector<int32_t> tls_curve_preferences;  // Go's CurveIDs; empty: the library's choice
-  int32_t http2_max_streams_per_connection = 0;
+  int64_t http2_max_streams_per_connection = 0;
   bool disable_http2_serving = false;
   bool permit_port_sharing = false;
   bool permit_address_sharing = false;
@@ -129,10 +129,15 @@ struct RunFlags {
   std::string print_and_exit;
 };
 
-// What to tell someone who typed it wrong.
+// What to tell someone who typed it wrong, and how: as kube-scheduler, which has set up its log for
+// some mistakes and not for others.
 struct FlagError {
+  enum class Form { kError, kPlain, kLogged };
+
   std::string message;
-  std::string usage;  // printed before the message; may be ""
+  std::string usage = "";  // printed before the message; may be ""
+  Form form = Form::kError;
+  base::LogOptions log = {};  // where it is logged
 };
 
 // Reads the arguments that follow the command and checks their values. '_' stands for '-' in flag

@@ -43,6 +43,14 @@ Result<std::vector<base::VModule>> ReadVModule(const std::string& text) {
   return modules;
 }
 
+std::string WriteVModule(const std::vector<base::VModule>& modules) {
+  std::string text;
+  for (const base::VModule& module : modules) {
+    text += (text.empty() ? "" : ",") + module.pattern + "=" + std::to_string(module.verbosity);
+  }
+  return text;
+}
+
 FlagSet::Setter SetsBuffer(bool& out) {
   return [&out](const std::string& text) -> Result<void> {
     const auto size = api::Quantity::Parse(text);
@@ -82,17 +90,19 @@ void AddLogs(FlagSet& flags, LogFlags& out) {
         return {};
       },
       [&out] { return std::to_string(out.options.verbosity); });
-  flags.Add("vmodule", "pattern=N,...",
-            "Verbosity of source files by name, without extension; for text logs only.",
-            [&out](const std::string& text) -> Result<void> {
-              auto modules = ReadVModule(text);
-              if (!modules) return Fail(modules.error());
-              out.options.vmodule = std::move(*modules);
-              return {};
-            });
+  flags.Add(
+      "vmodule", "pattern=N,...",
+      "Verbosity of source files by name, without extension; for text logs only.",
+      [&out](const std::string& text) -> Result<void> {
+        auto modules = ReadVModule(text);
+        if (!modules) return Fail(modules.error());
+        out.options.vmodule.insert(out.options.vmodule.end(), modules->begin(), modules->end());
+        return {};
+      },
+      [&out] { return WriteVModule(out.options.vmodule); });
 }
 
-Result<void> FinishLogFlags(LogFlags& flags, bool alpha_options) {
+Result<void> FinishLogFlags(LogFlags& flags, const LogGates& gates) {
   std::vector<std::string> problems;
   if (flags.flush_frequency <= Duration::zero()) {
     problems.push_back(InvalidField("flushFrequency",
@@ -101,6 +111,9 @@ Result<void> FinishLogFlags(LogFlags& flags, bool alpha_options) {
   }
   if (flags.format != "text" && flags.format != "json") {
     problems.push_back(InvalidField("format", Quoted(flags.format), "Unsupported log format"));
+  } else if (flags.format == "json" && !gates.beta_options) {
+    problems.push_back(
+        ForbiddenField("format", "Log format json is disabled, see LoggingBetaOptions feature"));
   }
   if (!flags.options.vmodule.empty() && !flags.format.empty() && flags.format != "text") {
     problems.push_back(ForbiddenField("vmodule", "Only supported for text log format"));
@@ -113,7 +126,7 @@ Result<void> FinishLogFlags(LogFlags& flags, bool alpha_options) {
                {flags.json_split_stream, "options.json.splitStream"},
                {flags.json_info_buffer, "options.json.infoBufferSize"}};
   for (const auto& [given, field] : alpha) {
-    if (!given || alpha_options) continue;
+    if (!given || gates.alpha_options) continue;
     problems.push_back(ForbiddenField(field, "Feature LoggingAlphaOptions is disabled"));
   }
   if (auto error = AggregateProblems(problems)) return Fail(std::move(*error));

@@ -23,8 +23,14 @@ struct LogFlags {
 
 void AddLogs(FlagSet& flags, LogFlags& out);
 
+// The feature gates about the log.
+struct LogGates {
+  bool alpha_options = false;  // LoggingAlphaOptions
+  bool beta_options = true;    // LoggingBetaOptions
+};
+
 // Fills in `flags.options` from the rest. Errors, in kube-scheduler's words: an unknown format, an
 // option of another format, one whose feature gate is off.
-Result<void> FinishLogFlags(LogFlags& flags, bool alpha_options);
+Result<void> FinishLogFlags(LogFlags& flags, const LogGates& gates);
 
 }  // namespace berth::app

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "berth/config_value.h"
 #include "berth/field_errors.h"
 #include "src/base/text.h"
 
@@ -60,8 +61,8 @@ Result<void> ReadCurves(const std::string& text, bool& given, std::vector<int32_
 Result<void> ReadLabelAllowLists(const std::string& text, std::map<std::string, std::string>& out) {
   const auto num_equals = std::count(text.begin(), text.end(), '=');
   if (num_equals == 0) return Fail(text + " must be formatted as key=value");
-  // A single pair may hold commas, as "metric,label=a".
-  std::vector<std::string> pairs = {text};
+  // A single pair may hold commas, as "metric,label=a", with or without quotes around it.
+  std::vector<std::string> pairs = {std::string(base::Trim(text, "\""))};
   if (num_equals > 1) {
     auto fields = ReadFlagValue<std::vector<std::string>>(text);
     if (!fields) return Fail(fields.error());
@@ -73,6 +74,47 @@ Result<void> ReadLabelAllowLists(const std::string& text, std::map<std::string, 
     out[pair.substr(0, at)] = pair.substr(at + 1);
   }
   return {};
+}
+
+// As Prometheus has it: a letter or '_', then digits, too; in a metric's name ':' is a letter.
+bool IsName(std::string_view text, bool of_metric) {
+  const auto is_letter = [of_metric](char c) {
+    return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '_' ||
+           (of_metric && c == ':');
+  };
+  return !text.empty() && is_letter(text[0]) && std::ranges::all_of(text, [&](char c) {
+    return is_letter(c) || absl::ascii_isdigit(static_cast<unsigned char>(c));
+  });
+}
+
+constexpr std::string_view kMetricName = "[a-zA-Z_:][a-zA-Z0-9_:]*";
+
+// The first problem of each flag, in kube-scheduler's order and words.
+void CheckMetrics(const MetricsFlags& flags, std::vector<std::string>& problems) {
+  const std::string& hidden = flags.show_hidden_metrics_for_version;
+  if (!hidden.empty() && hidden != "1.36") {
+    problems.push_back(InvalidField("metrics.showHiddenMetricsForVersion", Quoted(hidden),
+                                    "must be omitted or have the value '1.36'; only the previous "
+                                    "minor version is allowed"));
+  }
+  const auto wrong = std::ranges::find_if_not(
+      flags.disabled_metrics, [](const std::string& name) { return IsName(name, true); });
+  if (wrong != flags.disabled_metrics.end()) {
+    ConfigValue::List names(flags.disabled_metrics.begin(), flags.disabled_metrics.end());
+    problems.push_back(InvalidField("metrics.disabledMetrics",
+                                    ConfigValue(std::move(names)).ToJson(),
+                                    "must be fully qualified metric names matching \"^" +
+                                        std::string(kMetricName) + "$\", got " + Quoted(*wrong)));
+  }
+  const auto is_key = [](const auto& entry) { return IsMetricAndLabel(entry.first); };
+  if (!std::ranges::all_of(flags.allow_metric_labels, is_key)) {
+    ConfigValue::Map lists;
+    for (const auto& [key, values] : flags.allow_metric_labels) lists.emplace_back(key, values);
+    problems.push_back(InvalidField(
+        "metrics.allowListMapping", ConfigValue(std::move(lists)).ToJson(),
+        "must have keys with format `metricName,labelName` where metricName matches \"" +
+            std::string(kMetricName) + "\" and labelName matches \"[a-zA-Z_][a-zA-Z0-9_]*\""));
+  }
 }
 
 bool HasHeader(const std::vector<std::string>& headers, const std::string& wanted) {
@@ -184,9 +226,15 @@ void AddMetrics(FlagSet& flags, MetricsFlags& out) {
               out.show_hidden_metrics_for_version);
 }
 
-std::vector<std::string> ServingFlagProblems(const RunFlags& flags) {
+bool IsMetricAndLabel(std::string_view key) {
+  const size_t comma = key.find(',');
+  return comma != std::string_view::npos && IsName(key.substr(0, comma), true) &&
+         IsName(key.substr(comma + 1), false);
+}
+
+std::vector<std::string> ServingFlagProblems(const RunFlags& flags, bool uid_headers) {
   std::vector<std::string> problems;
-  const int32_t port = flags.secure_serving.secure_port;
+  const int64_t port = flags.secure_serving.secure_port;
   if (port < 0 || port > 65535) {
     // Of a port that is too high kube-scheduler says what is not so: 0 does turn it off.
     problems.push_back("--secure-port " + std::to_string(port) +
@@ -206,25 +254,51 @@ std::vector<std::string> ServingFlagProblems(const RunFlags& flags) {
       {"requestheader-allowed-names", authentication.requestheader_allowed_names},
       {"requestheader-uid-headers", authentication.requestheader_uid_headers},
   };
+  const std::vector<std::string>& uids = authentication.requestheader_uid_headers;
   for (const auto& [flag, values] : lists) {
+    if (&values == &uids && !uid_headers) continue;
     const bool empty = std::any_of(values.begin(), values.end(), [](const std::string& value) {
       return base::Trim(value).empty();
     });
     if (empty) problems.push_back("empty value in " + Quoted(flag));
   }
-  const std::vector<std::string>& uids = authentication.requestheader_uid_headers;
-  if (!uids.empty() && !HasHeader(uids, "X-Remote-Uid")) {
+  if (!uids.empty() && !uid_headers) {
+    problems.push_back(
+        "--requestheader-uid-headers requires the \"RemoteRequestHeaderUID\" feature to be "
+        "enabled");
+  } else if (!uids.empty() && !HasHeader(uids, "X-Remote-Uid")) {
     problems.push_back(
         "--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - "
         "API aggregation will not work");
   }
-  const std::string& hidden = flags.metrics.show_hidden_metrics_for_version;
-  if (!hidden.empty() && hidden != "1.36") {
-    problems.push_back(InvalidField("metrics.showHiddenMetricsForVersion", Quoted(hidden),
-                                    "must be omitted or have the value '1.36'; only the previous "
-                                    "minor version is allowed"));
+  CheckMetrics(flags.metrics, problems);
+  for (const std::string& path : flags.authorization.always_allow_paths) {
+    const std::string_view bare = std::string_view(path).substr(path.starts_with('/') ? 1 : 0);
+    if (bare.find('*') >= bare.size() - std::min<size_t>(bare.size(), 1)) continue;
+    problems.push_back("only trailing * allowed in " + Quoted(std::string(bare)));
   }
   return problems;
+}
+
+std::vector<std::string> ServingFlagWarnings(const RunFlags& flags) {
+  const AuthenticationFlags& authentication = flags.authentication;
+  const struct {
+    std::string_view flag;
+    std::string_view header;
+    const std::vector<std::string>& values;
+  } lists[] = {
+      {"username-headers", "X-Remote-User", authentication.requestheader_username_headers},
+      {"group-headers", "X-Remote-Group", authentication.requestheader_group_headers},
+      {"extra-headers-prefix", "X-Remote-Extra-",
+       authentication.requestheader_extra_headers_prefix},
+  };
+  std::vector<std::string> warnings;
+  for (const auto& [flag, header, values] : lists) {
+    if (values.empty() || HasHeader(values, std::string(header))) continue;
+    warnings.push_back("--requestheader-" + std::string(flag) + " is without " +
+                       std::string(header) + ", by which the API server names callers");
+  }
+  return warnings;
 }
 
 }  // namespace berth::app

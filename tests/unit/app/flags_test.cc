@@ -58,8 +58,8 @@ TEST(RunFlagsTest, ReadsTheFlagsThatHaveAnEffect) {
                                     "--leader-elect-resource-name=n",
                                     "--leader-elect-resource-namespace=ns",
                                     "--pod-max-in-unschedulable-pods-duration=1m",
-                                    "--feature-gates=A=true,B=false",
-                                    "--feature_gates=C=true",
+                                    "--feature-gates=AllAlpha=false,GenericWorkload=false",
+                                    "--feature_gates=VolumeLimitScaling=true",
                                     "--min-compatibility-version=kube=1.37",
                                     "--emulated-version=1.37",
                                     "-v=3",
@@ -82,7 +82,8 @@ TEST(RunFlagsTest, ReadsTheFlagsThatHaveAnEffect) {
   EXPECT_EQ(flags.leader_elect_resource_name, "n");
   EXPECT_EQ(flags.leader_elect_resource_namespace, "ns");
   EXPECT_EQ(flags.pod_max_in_unschedulable_pods_duration, std::chrono::minutes(1));
-  EXPECT_THAT(flags.feature_gates, ElementsAre("A=true,B=false", "C=true"));
+  EXPECT_THAT(flags.feature_gates,
+              ElementsAre("AllAlpha=false,GenericWorkload=false", "VolumeLimitScaling=true"));
   EXPECT_EQ(flags.gate_versions.min_compatibility, 37);
   EXPECT_EQ(flags.log.verbosity, 3);
   EXPECT_EQ(flags.log.format, base::LogFormat::kJson);
@@ -133,7 +134,7 @@ TEST(RunFlagsTest, ReadsTheFlagsOfTheEndpoints) {
                                     "--authorization-webhook-cache-unauthorized-ttl=3s",
                                     "--show-hidden-metrics-for-version=1.36",
                                     "--disabled-metrics=a,b",
-                                    "--allow-metric-labels=m,l=v",
+                                    "--allow-metric-labels=\"m,l=v\"",
                                     "--allow-metric-labels=\"m,k=v,w\",\"n,k=x\"",
                                     "--allow-metric-labels-manifest=f"});
   const SecureServingFlags& serving = flags.secure_serving;
@@ -176,14 +177,54 @@ TEST(RunFlagsTest, ReadsTheFlagsOfTheEndpoints) {
   EXPECT_EQ(flags.metrics.allow_metric_labels_manifest, "f");
 }
 
+TEST(RunFlagsTest, WholeNumbersAreOfAnyBaseOfGos) {
+  const SecureServingFlags serving =
+      MustParse({"--secure-port=0x2710", "--http2-max-streams-per-connection=0b11",
+                 "--tls-curve-preferences=0o27,+2_9,035"})
+          .secure_serving;
+  EXPECT_EQ(serving.secure_port, 10000);
+  EXPECT_EQ(serving.http2_max_streams_per_connection, 3);
+  EXPECT_THAT(serving.tls_curve_preferences, ElementsAre(23, 29, 29));
+  EXPECT_EQ(MustParse({"--kube-api-burst=-0x1_0"}).kube_api_burst, -16);
+  EXPECT_EQ(MustParse({"--secure-port=0"}).secure_serving.secure_port, 0);
+  for (const char* bad : {"", "+", "-", "0x", "_1", "1_", "1__0", "0_", "08", "0b2", "1.0", "+-1",
+                          "--1", "0x-1", "1_0x"}) {
+    SCOPED_TRACE(bad);
+    EXPECT_THAT(
+        ErrorOf({std::string("--secure-port=") + bad}).message,
+        HasSubstr("strconv.ParseInt: parsing \"" + std::string(bad) + "\": invalid syntax"));
+  }
+  EXPECT_THAT(ErrorOf({"--kube-api-burst=0xffffffff"}).message, HasSubstr("value out of range"));
+}
+
+TEST(RunFlagsTest, EmptyArgumentsAreNone) {
+  MustParse({"", "--seed=1", ""});
+  EXPECT_EQ(ErrorOf({"", "x"}).message,
+            "\"berth run\" does not take any arguments, got [\"\" \"x\"]");
+}
+
+TEST(RunFlagsTest, WhereALogIsMistakesAreLogged) {
+  const auto form_of = [](const std::vector<std::string>& arguments) {
+    return ErrorOf(arguments).form;
+  };
+  EXPECT_EQ(form_of({"--foo"}), FlagError::Form::kError);
+  EXPECT_EQ(form_of({"--logging-format=xml"}), FlagError::Form::kPlain);
+  EXPECT_EQ(form_of({"--emulated-version=x"}), FlagError::Form::kLogged);
+  const FlagError port = ErrorOf({"--secure-port=70000", "--logging-format=json"});
+  EXPECT_EQ(port.form, FlagError::Form::kLogged);
+  EXPECT_EQ(port.log.format, base::LogFormat::kJson);
+}
+
 TEST(RunFlagsTest, ReadsTheFlagsOfTheLog) {
-  const RunFlags flags = MustParse({"--vmodule=bind*=4,a/b=2", "--log-text-split-stream",
-                                    "--feature-gates=LoggingAlphaOptions=true", "--v=1"});
+  const RunFlags flags =
+      MustParse({"--vmodule=bind*=4", "--vmodule=a/b=2,", "--log-text-split-stream",
+                 "--feature-gates=LoggingAlphaOptions=true", "--v=1"});
   ASSERT_EQ(flags.log.vmodule.size(), 2u);
   EXPECT_EQ(flags.log.vmodule[0].pattern, "bind*");
   EXPECT_EQ(flags.log.vmodule[0].verbosity, 4);
   EXPECT_EQ(flags.log.vmodule[1].pattern, "a/b");
   EXPECT_TRUE(flags.log.split_stream);
+  EXPECT_EQ(flags.values.at("vmodule"), "bind*=4,a/b=2");
 }
 
 TEST(RunFlagsTest, NamesTheFlagsWithoutEffectThatWereGivenOnce) {
@@ -208,6 +249,14 @@ TEST(RunFlagsTest, RefusesBadValues) {
     const char* want;
   } cases[] = {
       {{"foo", "bar"}, "\"berth run\" does not take any arguments, got [\"foo\" \"bar\"]"},
+      {{"--=x"}, "bad flag syntax: --=x"},
+      {{"---x"}, "bad flag syntax: ---x"},
+      {{"--feature-gates=Foo=true", "--secure-port=70000", "--version"},
+       "--feature-gates: unrecognized feature gate: Foo"},
+      {{"--logging-format=json", "--feature-gates=LoggingBetaOptions=false"},
+       "format: Forbidden: Log format json is disabled, see LoggingBetaOptions feature"},
+      {{"--requestheader-uid-headers=x", "--feature-gates=RemoteRequestHeaderUID=false"},
+       "--requestheader-uid-headers requires the \"RemoteRequestHeaderUID\" feature to be enabled"},
       {{"--logging-format=xml"}, "format: Invalid value: \"xml\": Unsupported log format"},
       {{"--logging-format=json", "--vmodule=a=1"},
        "vmodule: Forbidden: Only supported for text log format"},
@@ -220,6 +269,13 @@ TEST(RunFlagsTest, RefusesBadValues) {
       {{"--vmodule=a=x"},
        "invalid argument \"a=x\" for \"--vmodule\" flag: parsing verbosity in \"a=x\": "
        "strconv.ParseUint: parsing \"x\": invalid syntax"},
+      {{"--vmodule=a=+3"},
+       "invalid argument \"a=+3\" for \"--vmodule\" flag: parsing verbosity in \"a=+3\": "
+       "strconv.ParseUint: parsing \"+3\": invalid syntax"},
+      {{"--secure-port=99999999999"},
+       "--secure-port 99999999999 must be between 1 and 65535, inclusive. It cannot be turned off "
+       "with 0"},
+      {{"--authorization-always-allow-paths=/a*b"}, "only trailing * allowed in \"a*b\""},
       {{"--secure-port=99999"},
        "--secure-port 99999 must be between 1 and 65535, inclusive. It cannot be turned off with "
        "0"},
@@ -246,6 +302,13 @@ TEST(RunFlagsTest, RefusesBadValues) {
       {{"--allow-metric-labels=x"},
        "invalid argument \"x\" for \"--allow-metric-labels\" flag: x must be formatted as "
        "key=value"},
+      {{"--disabled-metrics=a,a-b,c d"},
+       "metrics.disabledMetrics: Invalid value: [\"a\",\"a-b\",\"c d\"]: must be fully qualified "
+       "metric names matching \"^[a-zA-Z_:][a-zA-Z0-9_:]*$\", got \"a-b\""},
+      {{"--allow-metric-labels=a,b,c=x"},
+       "metrics.allowListMapping: Invalid value: {\"a,b,c\":\"x\"}: must have keys with format "
+       "`metricName,labelName` where metricName matches \"[a-zA-Z_:][a-zA-Z0-9_:]*\" and labelName "
+       "matches \"[a-zA-Z_][a-zA-Z0-9_]*\""},
       {{"--show-hidden-metrics-for-version=1.35"},
        "metrics.showHiddenMetricsForVersion: Invalid value: \"1.35\": must be omitted or have the "
        "value '1.36'; only the previous minor version is allowed"},

@@ -16,7 +16,7 @@ using ::testing::Pair;
 TEST(MetricsSetupTest, FlagsTellWhatIsHiddenAndWhichLabelsCount) {
   MetricsFlags flags;
   flags.show_hidden_metrics_for_version = "1.36";
-  flags.disabled_metrics = {"b", "", "a", "b"};
+  flags.disabled_metrics = {"b", "a", "b"};
   flags.allow_metric_labels = {{"m,l", "x,y"}, {"m,other", ""}};
   const auto options = ReadMetricsFlags(flags);
   ASSERT_TRUE(options);
@@ -50,6 +50,7 @@ TEST(MetricsSetupTest, WrongAllowListsAreRefusedWithTheirPlace) {
       {"- a\n", {}, "expected a map"},
       {"\"m,l\": 3\n", {}, "line 1: expected a string"},
       {"m: x\n", {}, "\"m\" is no metric,label"},
+      {"\"m,l,k\": x\n", {}, "\"m,l,k\" is no metric,label"},
       {"\"m,l\": x\n", {{"m,l", "x"}}, "cannot specify both"},
   };
   for (const auto& c : cases) {
