@@ -19,9 +19,10 @@ class DebugFlagsTest : public testing::Test {
   DebugFlagsTest() { InstallDebugFlags(router_); }
   ~DebugFlagsTest() override { base::SetUpLogging({}); }
 
-  serving::Response Ask(const std::string& method, const std::string& body = "") {
+  serving::Response Ask(const std::string& method, const std::string& body = "",
+                        const std::string& path = "/debug/flags/v") {
     const auto request = std::make_shared<const serving::Request>(
-        serving::Request{.method = method, .path = "/debug/flags/v", .body = body});
+        serving::Request{.method = method, .path = path, .body = body});
     serving::Response answer;
     router_.Serve(request, [&answer](serving::Response response) { answer = std::move(response); });
     return answer;
@@ -34,10 +35,21 @@ TEST_F(DebugFlagsTest, PutSetsTheVerbosity) {
   EXPECT_EQ(Ask("PUT", "4").body, "successfully set klog.logging.verbosity to 4");
   EXPECT_EQ(base::LogVerbosity(), 4);
   EXPECT_EQ(Ask("GET").body, "4\n");
-  for (const char* bad : {"", "-1", "many", "99999999999"}) {
+  for (const char* bad : {"", "-1", "+5", "many", "99999999999"}) {
     EXPECT_EQ(Ask("PUT", bad).code, 400) << bad;
   }
+  EXPECT_EQ(Ask("PUT", "x").body, "strconv.ParseUint: parsing \"x\": invalid syntax\n");
   EXPECT_EQ(base::LogVerbosity(), 4);
+  base::SetUpLogging({.verbosity = 2, .vmodule = {{"nothing_here", 4}}});
+  EXPECT_EQ(Ask("GET").body, "2\n");
+}
+
+TEST_F(DebugFlagsTest, TheFolderNamesTheFlag) {
+  for (const char* path : {"/debug/flags", "/debug/flags/"}) {
+    const serving::Response index = Ask("GET", "", path);
+    EXPECT_EQ(index.code, 200) << path;
+    EXPECT_THAT(index.body, testing::HasSubstr("/debug/flags/v")) << path;
+  }
 }
 
 // Nothing that a thread may be reading is written over; ThreadSanitizer would tell.
