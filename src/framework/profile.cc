@@ -53,7 +53,6 @@ class Profile::Builder {
     profile_.percentage_ = config_.percentage_of_nodes_to_score;
     if (auto made = Instantiate(); !made) return made;
     if (auto filled = FillLists(); !filled) return filled;
-    if (auto weighted = Weigh(); !weighted) return weighted;
     const PluginLists& lists = profile_.lists_;
     if (lists.queue_sort.size() != 1) {
       return Fail("only one queue sort plugin required for profile with scheduler name " +
@@ -69,6 +68,7 @@ class Profile::Builder {
           "at most one placement generate plugin is allowed for profile with scheduler name " +
           Quoted(config_.scheduler_name));
     }
+    if (auto weighted = Weigh(); !weighted) return weighted;
     RegisterEvents();
     TellPoints();
     return {};
@@ -96,10 +96,6 @@ class Profile::Builder {
     for (const PluginRegistration& registration : registry_) {
       const std::string name(registration.name);
       if (!needed.contains(name)) continue;
-      if (!registration.factory) {
-        not_yet_.insert(name);
-        continue;
-      }
       static const ConfigValue kNoArgs;
       const auto it = args.find(name);
       auto made = registration.factory(it == args.end() ? kNoArgs : *it->second, profile_.handle_);
@@ -184,44 +180,47 @@ class Profile::Builder {
     return Fail(std::move(text));
   }
 
+  template <typename Interface>
+  bool Implements(const std::string& name, Interface* Plugin::* point) const {
+    return Instance(name).*point != nullptr;
+  }
+
+  static tl::unexpected<Error> RegisteredTwice(const std::string& name, std::string_view type) {
+    return Fail("plugin " + Quoted(name) + " already registered as " + Quoted(std::string(type)));
+  }
+
+  // Errors: what the point's own list names cannot be there.
+  template <typename Interface>
+  Result<void> CheckNamed(Interface* Plugin::* point, const config::PluginSet& set,
+                          std::string_view type) const {
+    std::set<std::string_view> seen;
+    for (const config::PluginRef& ref : set.enabled) {
+      if (!by_name_.contains(ref.name)) return NotThere(type, ref.name);
+      if (!Implements(ref.name, point)) {
+        return Fail("plugin " + Quoted(ref.name) + " does not extend " + std::string(type) +
+                    " plugin");
+      }
+      if (!seen.insert(ref.name).second) return RegisteredTwice(ref.name, type);
+    }
+    return {};
+  }
+
   // One extension point: overrides in their own order, then MultiPoint, then what only this point
   // names.
   template <typename E, typename Interface>
   Result<void> Fill(std::vector<E>& list, Interface* Plugin::* point, const config::PluginSet& set,
                     std::string_view type) {
-    const auto implements = [&](const std::string& name) {
-      return Instance(name).*point != nullptr;
-    };
-    std::vector<std::string> explicit_names;
-    for (const config::PluginRef& ref : set.enabled) {
-      if (not_yet_.contains(ref.name)) continue;
-      if (!by_name_.contains(ref.name)) {
-        return NotThere(type, ref.name);
-      }
-      if (!implements(ref.name)) {
-        return Fail("plugin " + Quoted(ref.name) + " does not extend " + std::string(type) +
-                    " plugin");
-      }
-      if (std::find(explicit_names.begin(), explicit_names.end(), ref.name) !=
-          explicit_names.end()) {
-        return Fail("plugin " + Quoted(ref.name) + " already registered as " + Quoted(type));
-      }
-      explicit_names.push_back(ref.name);
-    }
     std::vector<std::string> overrides;
     std::vector<std::string> multi_point;
     if (!Names(set.disabled, "*")) {
       for (const config::PluginRef& ref : config_.plugins.multi_point.enabled) {
-        if (not_yet_.contains(ref.name)) continue;
-        if (!by_name_.contains(ref.name)) {
-          return NotThere(type, ref.name);
-        }
-        if (!implements(ref.name) || Names(set.disabled, ref.name)) continue;
+        if (!by_name_.contains(ref.name)) return NotThere(type, ref.name);
+        if (!Implements(ref.name, point) || Names(set.disabled, ref.name)) continue;
         if (Names(set.enabled, ref.name)) {
           overrides.push_back(ref.name);
         } else if (std::find(multi_point.begin(), multi_point.end(), ref.name) !=
                    multi_point.end()) {
-          return Fail("plugin " + Quoted(ref.name) + " already registered as " + Quoted(type));
+          return RegisteredTwice(ref.name, type);
         } else {
           multi_point.push_back(ref.name);
         }
@@ -230,18 +229,27 @@ class Profile::Builder {
     const auto overridden = [&](const std::string& name) {
       return std::find(overrides.begin(), overrides.end(), name) != overrides.end();
     };
-    for (const std::string& name : explicit_names)
-      if (overridden(name)) Append(list, name, point);
+    for (const config::PluginRef& ref : set.enabled)
+      if (overridden(ref.name)) Append(list, ref.name, point);
     for (const std::string& name : multi_point) Append(list, name, point);
-    for (const std::string& name : explicit_names)
-      if (!overridden(name)) Append(list, name, point);
+    for (const config::PluginRef& ref : set.enabled)
+      if (!overridden(ref.name)) Append(list, ref.name, point);
     return {};
   }
 
   Result<void> FillLists() {
     const config::Plugins& p = config_.plugins;
     PluginLists& lists = profile_.lists_;
-    // Of several errors the one is reported that kube-scheduler comes upon first.
+    // Of several errors the one is reported that kube-scheduler comes upon first: it takes the
+    // lists of all points before it looks at MultiPoint.
+    std::map<int, Result<void>> checked;
+#define BERTH_CHECK_NAMED(Name, member, field, build_order) \
+  checked[build_order] = CheckNamed(&Plugin::member, p.member, #Name "Plugin");
+    BERTH_EXTENSION_POINTS(BERTH_CHECK_NAMED)
+    BERTH_POD_GROUP_POINTS(BERTH_CHECK_NAMED)
+#undef BERTH_CHECK_NAMED
+    for (const auto& [order, result] : checked)
+      if (!result) return result;
     std::map<int, Result<void>> filled;
 #define BERTH_FILL(Name, member, field, build_order) \
   filled[build_order] = Fill(lists.member, &Plugin::member, p.member, #Name "Plugin");
@@ -340,7 +348,6 @@ class Profile::Builder {
   const std::vector<PluginRegistration>& registry_;
   Profile& profile_;
   std::map<std::string, size_t> by_name_;
-  std::set<std::string> not_yet_;  // named, and without a factory
 };
 
 Profile::Profile(Handle& handle) : handle_(handle) {}

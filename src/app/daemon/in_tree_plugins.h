@@ -18,8 +18,8 @@ struct DefaultPlugin {
   std::string feature_gate;
 };
 
-// The plugins that exist (those without a factory do not yet), the args that are kinds of their
-// own, and the plugins of a default profile with their weights, in order.
+// The plugins, the args that are kinds of their own, and the plugins of a default profile with
+// their weights, in order.
 struct InTreePlugins {
   std::vector<PluginRegistration> registry;
   std::vector<PluginArgs> args;

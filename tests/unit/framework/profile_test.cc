@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <limits>
 
 #include "tests/unit/framework/profile_fixture.h"
 
@@ -117,6 +118,16 @@ TEST_F(ProfileTest, RefusesWhatCannotWork) {
        [](config::Plugins& p) { p.pre_filter.enabled = {{"NetworkOverhead"}}; }},
       {"ScorePlugin \"Unknown\" does not exist",
        [](config::Plugins& p) { p.score.enabled = {{"Unknown"}}; }},
+      {"ScorePlugin \"Unknown\" does not exist",
+       [](config::Plugins& p) {
+         p.multi_point.enabled.push_back({"Other"});
+         p.score.enabled = {{"Unknown"}};
+       }},
+      {"at least one bind plugin is needed for profile with scheduler name \"test-scheduler\"",
+       [](config::Plugins& p) {
+         p.bind.disabled = {{"*"}};
+         p.score.enabled = {{"A", std::numeric_limits<int32_t>::min()}, {"B", 1}};
+       }},
       {"plugin \"Sort\" does not extend FilterPlugin plugin",
        [](config::Plugins& p) { p.filter.enabled = {{"Sort"}}; }},
       {"plugin \"A\" already registered as \"FilterPlugin\"",
