@@ -97,9 +97,17 @@ Result<void> CheckArgs(const ConfigValue& entry, const std::string& path, Member
   return {};
 }
 
+// What a file holds, and how to look at it.
+struct Document {
+  ConfigValue value;
+  MemberOrder order = MemberOrder::kByName;
+  std::vector<std::string> repeated = {};  // of JSON: `duplicate field "a"`
+};
+
 // The types of all fields, and that they exist. Errors: the first of a wrong type, or else all that
-// are unknown.
-Result<void> CheckTypes(const ConfigValue& document, MemberOrder order) {
+// are there twice or unknown.
+Result<void> CheckTypes(const Document& read) {
+  const auto& [document, order, repeated] = read;
   SchemaProblems problems = CheckAgainst(ConfigurationSchema(), document, order);
   if (problems.mistyped) return Fail(*problems.mistyped);
   const auto list_at = [](const ConfigValue& value, std::string_view field) {
@@ -116,16 +124,19 @@ Result<void> CheckTypes(const ConfigValue& document, MemberOrder order) {
       }
     }
   }
-  if (problems.unknown_fields.empty()) return {};
-  return Fail(std::string(kStrict) + absl::StrJoin(problems.unknown_fields, ", "));
+  std::vector<std::string>& strict = problems.unknown_fields;
+  strict.insert(strict.begin(), repeated.begin(), repeated.end());
+  if (strict.empty()) return {};
+  return Fail(std::string(kStrict) + absl::StrJoin(strict, ", "));
 }
 
 // Reads the fields of a KubeSchedulerConfiguration v1 whose apiVersion and kind were checked, and
 // sets the defaults of scalar fields. Profiles hold what is written, nothing merged or defaulted;
-// apiVersion and kind are taken out of args. Errors, in kube-scheduler's words and found in
-// `order`: the first field of a wrong type, or else all that are unknown.
-Result<SchedulerConfiguration> DecodeFields(const ConfigValue& document, MemberOrder order) {
-  if (auto checked = CheckTypes(document, order); !checked) return Fail(checked.error());
+// apiVersion and kind are taken out of args. Errors, in kube-scheduler's words: the first field of
+// a wrong type, or else all that are there twice or unknown.
+Result<SchedulerConfiguration> DecodeFields(const Document& read) {
+  if (auto checked = CheckTypes(read); !checked) return Fail(checked.error());
+  const ConfigValue& document = read.value;
   FieldReader fields(document, "");
   SchedulerConfiguration config;
   ReadFields(fields, config);
@@ -253,6 +264,22 @@ bool IsJson(std::string_view text) {
   return first != std::string_view::npos && text[first] == '{';
 }
 
+// Errors: bad syntax; in YAML a key that stands twice.
+Result<Document> Parse(std::string_view text, std::string_view file_name) {
+  if (IsJson(text)) {
+    Document read{.value = {}, .order = MemberOrder::kAsWritten};
+    auto value = documents::ParseJson(text, file_name, [&read](std::string_view key) {
+      read.repeated.push_back("duplicate field " + Quoted(std::string(key)));
+    });
+    if (!value) return Fail(value.error());
+    read.value = *std::move(value);
+    return read;
+  }
+  auto documents = documents::ParseYaml(text, file_name);
+  if (!documents) return Fail(AsStrict(documents.error().message));
+  return Document{.value = documents->empty() ? ConfigValue() : std::move(documents->front())};
+}
+
 }  // namespace
 
 SchedulerConfiguration DefaultConfiguration(const KnownPlugins& known) {
@@ -264,15 +291,12 @@ SchedulerConfiguration DefaultConfiguration(const KnownPlugins& known) {
 
 Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view file_name,
                                       const KnownPlugins& known) {
-  const auto documents = documents::ParseYaml(text, file_name);
-  if (!documents) return Fail(AsStrict(documents.error().message));
-  const ConfigValue nothing;
-  const ConfigValue& document = documents->empty() ? nothing : documents->front();
-  if (const auto problem = TypeProblem(document)) {
+  const auto read = Parse(text, file_name);
+  if (!read) return Fail(read.error());
+  if (const auto problem = TypeProblem(read->value)) {
     return Fail(Error{*problem}.Within(file_name));
   }
-  auto config =
-      DecodeFields(document, IsJson(text) ? MemberOrder::kAsWritten : MemberOrder::kByName);
+  auto config = DecodeFields(*read);
   if (!config) return Fail(config.error().Within(file_name));
   SetDefaults(*config, known);
   return config;

@@ -19,8 +19,9 @@ SchedulerConfiguration DefaultConfiguration(const KnownPlugins& known);
 
 // Decodes `text`, sets defaults (those of args too) and merges the default plugins into each
 // profile, but does not validate: flags may come on top before Validate(). Of several documents the
-// first counts. Errors begin with `file_name`: a syntax error or a repeated key with its line; a
-// wrong apiVersion or kind; the first mistyped field; all unknown fields with their paths.
+// first that is not empty counts. Errors begin with `file_name`: a syntax error or a repeated key
+// with its line; a wrong apiVersion or kind; the first mistyped field; all unknown fields with
+// their paths.
 Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view file_name,
                                       const KnownPlugins& known);
 

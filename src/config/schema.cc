@@ -20,8 +20,10 @@ std::string_view JsonType(const ConfigValue& value) {
   return value.list() != nullptr ? "array" : "object";
 }
 
-bool IsWhole(const ConfigValue& value, int64_t min, int64_t max) {
+// Whether it is an integer; JSON's must be written as one, where YAML's may be 2.0.
+bool IsWhole(const ConfigValue& value, MemberOrder order, int64_t min, int64_t max) {
   if (const int64_t* integer = value.integer()) return *integer >= min && *integer <= max;
+  if (order == MemberOrder::kAsWritten) return false;
   const double* real = value.real();
   return real != nullptr && *real == std::trunc(*real) && std::abs(*real) < 0x1.0p63 &&
          *real >= static_cast<double>(min) && *real <= static_cast<double>(max);
@@ -45,11 +47,11 @@ class Checker {
       case SchemaKind::kBool:
         return Require(value.boolean() != nullptr, schema, value);
       case SchemaKind::kInt32:
-        return RequireNumber(IsWhole(value, std::numeric_limits<int32_t>::min(),
+        return RequireNumber(IsWhole(value, order_, std::numeric_limits<int32_t>::min(),
                                      std::numeric_limits<int32_t>::max()),
                              schema, value);
       case SchemaKind::kInt64:
-        return RequireNumber(IsWhole(value, std::numeric_limits<int64_t>::min(),
+        return RequireNumber(IsWhole(value, order_, std::numeric_limits<int64_t>::min(),
                                      std::numeric_limits<int64_t>::max()),
                              schema, value);
       case SchemaKind::kFloat32:
@@ -99,7 +101,10 @@ class Checker {
   void RequireNumber(bool right, const Schema& schema, const ConfigValue& value) {
     if (right) return;
     const bool is_number = value.integer() != nullptr || value.real() != nullptr;
-    Mistyped(is_number ? "number " + value.ToJson() : std::string(JsonType(value)), schema);
+    std::string what(is_number ? "number " + value.ToJson() : JsonType(value));
+    const bool bare = what.find_first_of(".e", sizeof("number")) == std::string::npos;
+    if (value.real() != nullptr && bare) what += ".0";
+    Mistyped(what, schema);
   }
 
   void Mistyped(const std::string& what, const Schema& wanted) {

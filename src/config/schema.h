@@ -56,7 +56,7 @@ struct SchemaProblems {
 };
 
 // In which order the members of a map are looked at: as they are written, as kube-scheduler reads
-// JSON, or by name, as it reads YAML.
+// JSON, or by name, as it reads YAML. Whole numbers of JSON are those that are written so.
 enum class MemberOrder { kAsWritten, kByName };
 
 // Holds `value` against `schema`.

@@ -45,7 +45,7 @@ struct TableOf<PluginConfig> {
   static constexpr std::string_view kGoType = "v1.PluginConfig";
   static constexpr std::string_view kGoList = "[]v1.PluginConfig";
   static constexpr std::tuple kFields{Held<&PluginConfig::name>{"name", Print::kAlways},
-                                      Held<&PluginConfig::args>{"args"}};
+                                      Held<&PluginConfig::args>{"args", Print::kAlways}};
 };
 
 template <>

@@ -20,6 +20,10 @@ using Problems = std::vector<std::string>;
 constexpr std::array<std::string_view, 4> kRemovedPlugins = {"AzureDiskLimits", "CinderLimits",
                                                              "EBSLimits", "GCEPDLimits"};
 
+// kube-scheduler takes it for the name of NodeResourcesFit, and finds its args not to be of that
+// kind.
+constexpr std::string_view kNoPlugin = "NodeResourcesFitArgs";
+
 bool IsRemoved(std::string_view name) {
   return std::find(kRemovedPlugins.begin(), kRemovedPlugins.end(), name) != kRemovedPlugins.end();
 }
@@ -102,6 +106,10 @@ void CheckProfile(const Profile& profile, const std::string& path, const KnownPl
     const std::string entry = IndexedPath(path + ".pluginConfig", i);
     if (!seen.insert(name).second) problems.push_back(DuplicateField(entry, Quoted(name)));
     if (IsRemoved(name)) problems.push_back(RemovedPlugin(entry, name));
+    if (name == kNoPlugin) {
+      problems.push_back(InvalidField(entry + ".args", profile.plugin_config[i].args.ToJson(),
+                                      "has to match plugin args"));
+    }
     const auto kind = known.args.find(name);
     if (kind == known.args.end() || kind->second.problems == nullptr) continue;
     for (std::string& problem :

@@ -28,14 +28,19 @@ ConfigValue PrintedArgs(const PluginConfig& config) {
   return AsPrinted(*schema, ConfigValue(std::move(fields)));
 }
 
-// The args of the plugins that are enabled, sorted by name, as they are printed.
-std::vector<PluginConfig> Shown(const Profile& profile) {
+std::vector<PluginConfig> Shown(const Profile& profile, ShownArgs args) {
+  std::vector<PluginConfig> printed;
+  if (args == ShownArgs::kAll) {
+    for (const PluginConfig& config : profile.plugin_config) {
+      printed.push_back({config.name, config.args.is_null() ? config.args : PrintedArgs(config)});
+    }
+    return printed;
+  }
   std::map<std::string_view, const PluginConfig*> shown;
   for (const PluginConfig& config : profile.plugin_config) {
     if (!IsEnabled(profile.plugins, config.name) || config.args.is_null()) continue;
     shown[config.name] = &config;
   }
-  std::vector<PluginConfig> printed;
   for (const auto& [name, config] : shown) printed.push_back({config->name, PrintedArgs(*config)});
   return printed;
 }
@@ -66,9 +71,9 @@ void HideToken(ConfigValue& args) {
 
 }  // namespace
 
-ConfigValue ToDocument(const SchedulerConfiguration& config) {
+ConfigValue ToDocument(const SchedulerConfiguration& config, ShownArgs args) {
   SchedulerConfiguration shown = config;
-  for (Profile& profile : shown.profiles) profile.plugin_config = Shown(profile);
+  for (Profile& profile : shown.profiles) profile.plugin_config = Shown(profile, args);
   const ConfigValue held = ToValue(shown);
   Map fields = *held.map();
   fields.emplace_back("apiVersion", ConfigValue(std::string(kApiVersion)));

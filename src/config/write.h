@@ -8,9 +8,13 @@
 
 namespace berth::config {
 
-// The configuration as a document that Load() reads back, as kube-scheduler's --write-config-to
-// and /configz have it: plugins merged but not expanded; args of enabled plugins only, by name.
-ConfigValue ToDocument(const SchedulerConfiguration& config);
+// Which entries of a pluginConfig a document has: those with args of plugins that are enabled, by
+// name, as kube-scheduler's --write-config-to has it; or all, as /configz does.
+enum class ShownArgs { kOfEnabled, kAll };
+
+// The configuration as a document that Load() reads back: plugins merged but not expanded.
+ConfigValue ToDocument(const SchedulerConfiguration& config,
+                       ShownArgs args = ShownArgs::kOfEnabled);
 
 // The same as YAML, keys sorted.
 std::string ToYaml(const SchedulerConfiguration& config);

@@ -156,6 +156,11 @@ bool FieldReader::Read(std::string_view field, std::vector<std::string>& out) {
   std::vector<std::string> texts;
   for (size_t i = 0; i < value->list()->size(); ++i) {
     const ConfigValue& element = (*value->list())[i];
+    // As in Go, where null leaves the element as it is made.
+    if (element.is_null()) {
+      texts.emplace_back();
+      continue;
+    }
     if (element.string() == nullptr) {
       WrongType(std::string(field) + "[" + std::to_string(i) + "]", element, "a string");
       return false;

@@ -102,6 +102,8 @@ Result<void> AuthenticationConfig::OpenFiles() {
   return {};
 }
 
+bool AuthenticationConfig::looks_up_proxy() const { return looks_up() && !proxy_file_; }
+
 bool AuthenticationConfig::looks_up() const {
   return !options_.skip_lookup && api_ != nullptr && (!client_file_ || !proxy_file_);
 }

@@ -59,8 +59,9 @@ class AuthenticationConfig : public std::enable_shared_from_this<AuthenticationC
 
   // Begins to look things up in the cluster, where that is called for; reports each lookup.
   void Start(OnLookup on_lookup);
-  // Whether Start() would look anything up.
-  bool looks_up() const;
+  // Whether Start() looks up the front proxy's authorities. kube-scheduler can be told not to start
+  // without these; it never waits for those of clients.
+  bool looks_up_proxy() const;
 
   // nullptr: no certificates are believed.
   AuthoritiesPtr client_authorities();
@@ -80,6 +81,8 @@ class AuthenticationConfig : public std::enable_shared_from_this<AuthenticationC
   AuthenticationConfig(AuthenticationOptions options, client::ApiClient* api,
                        base::Executor& executor, const Clock& clock)
       : options_(std::move(options)), api_(api), executor_(executor), clock_(clock) {}
+  // Whether Start() looks anything up.
+  bool looks_up() const;
   Result<void> OpenFiles();
   void LookUp();
   Result<void> TakeOver(std::string_view body);

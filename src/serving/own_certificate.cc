@@ -41,7 +41,7 @@ bool SetSerial(X509* certificate) {
 
 }  // namespace
 
-Result<CertifiedKeyPem> MakeOwnCertificate(Time now) {
+Result<CertifiedKeyPem> MakeOwnCertificate(Time now, const std::string& address) {
   constexpr std::time_t kHour = 3600;
   const std::time_t start =
       std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
@@ -49,6 +49,9 @@ Result<CertifiedKeyPem> MakeOwnCertificate(Time now) {
   const OpensslPtr<X509> certificate(X509_new());
   X509* made = certificate.get();
   const std::string name = "localhost@" + std::to_string(start);
+  std::string names = "DNS:localhost,IP:127.0.0.1";
+  const bool all = address.empty() || address == "0.0.0.0" || address == "::";
+  if (!all && address != "127.0.0.1") names += ",IP:" + address;
   const bool ok = key != nullptr && made != nullptr && X509_set_version(made, 2) == 1 &&
                   SetSerial(made) &&
                   ASN1_TIME_set(X509_getm_notBefore(made), start - kHour) != nullptr &&
@@ -61,7 +64,7 @@ Result<CertifiedKeyPem> MakeOwnCertificate(Time now) {
                   AddExtension(made, NID_basic_constraints, "critical,CA:TRUE") &&
                   AddExtension(made, NID_key_usage, "critical,digitalSignature,keyCertSign") &&
                   AddExtension(made, NID_ext_key_usage, "serverAuth") &&
-                  AddExtension(made, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1") &&
+                  AddExtension(made, NID_subject_alt_name, names.c_str()) &&
                   X509_sign(made, key.get(), EVP_sha256()) != 0;
   if (!ok) return Fail("a certificate of our own cannot be made");
   const OpensslPtr<BIO> certificate_bio(BIO_new(BIO_s_mem()));

@@ -67,7 +67,7 @@ Server::~Server() {
 Result<void> Server::Start() {
   thread_ = base::NamedThread("berth-serve", [this] { loop_.Run(); });
   const auto lookups = std::make_shared<base::Inbox<Result<void>>>();
-  const bool waits = authentication_->looks_up();
+  const bool waits = authentication_->looks_up_proxy();
   loop_.Post([this, lookups] {
     https_->Start();
     ReloadCertificates();

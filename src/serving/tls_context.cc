@@ -128,7 +128,7 @@ Result<void> KeepOwnCertificate(TlsOptions& options, Time now) {
   }
   std::filesystem::create_directories(options.own_certificate_folder, problem);
   if (problem) return Fail(options.own_certificate_folder + ": " + problem.message());
-  const auto pair = MakeOwnCertificate(now);
+  const auto pair = MakeOwnCertificate(now, options.own_address);
   if (!pair) return Fail(pair.error());
   if (auto written = base::WritePrivateFile(options.key_file, pair->key_pem); !written) {
     return written;
@@ -236,7 +236,7 @@ Result<std::unique_ptr<TlsContext>> TlsContext::Make(TlsOptions options, Time no
     }
   }
   if (options.certificate_file.empty()) {
-    auto own = MakeOwnCertificate(now);
+    auto own = MakeOwnCertificate(now, options.own_address);
     if (!own) return Fail(own.error());
     first.pair = std::move(*own);
   }

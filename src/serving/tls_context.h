@@ -25,6 +25,7 @@ struct TlsOptions {
   std::string certificate_file{};  // "" for both: a certificate of our own making
   std::string key_file{};
   std::string own_certificate_folder{};  // where that is kept; "": in memory only
+  std::string own_address{};             // what it is for besides localhost; "": nothing
   std::vector<SniFiles> sni{};
   std::string min_version{};                 // "VersionTLS13"; "" means VersionTLS12
   std::vector<std::string> cipher_suites{};  // Go's names, up to TLS 1.2; empty: Go's default
@@ -62,7 +63,8 @@ struct CertifiedKeyPem {
   std::string certificate_pem{};
   std::string key_pem{};
 };
-// Signed by itself, for localhost and 127.0.0.1, valid for a year from `now`.
-Result<CertifiedKeyPem> MakeOwnCertificate(Time now);
+// Signed by itself, for localhost, 127.0.0.1 and the IP address, valid for a year from `now`.
+// `address` may be "", or stand for all addresses: then it is for none more.
+Result<CertifiedKeyPem> MakeOwnCertificate(Time now, const std::string& address);
 
 }  // namespace berth::serving

@@ -32,6 +32,7 @@ serving::ServerOptions OptionsOf(const RunFlags& flags) {
   options.tls.certificate_file = secure.tls_cert_file;
   options.tls.key_file = secure.tls_private_key_file;
   options.tls.own_certificate_folder = secure.cert_dir;
+  options.tls.own_address = options.listen.address;
   for (const SniCertificate& sni : secure.tls_sni_cert_key) {
     options.tls.sni.push_back({sni.cert_file, sni.key_file, sni.names});
   }

@@ -9,8 +9,9 @@
 namespace berth::app {
 
 void Configz::Set(const config::SchedulerConfiguration& configuration) {
-  const ConfigValue document(ConfigValue::Map{
-      {"componentconfig", config::ToDocument(config::WithoutSecrets(configuration))}});
+  const ConfigValue document(
+      ConfigValue::Map{{"componentconfig", config::ToDocument(config::WithoutSecrets(configuration),
+                                                              config::ShownArgs::kAll)}});
   std::string json = document.ToJson();
   const base::MutexLock lock(mutex_);
   json_ = std::move(json);

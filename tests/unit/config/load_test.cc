@@ -147,6 +147,34 @@ TEST(LoadTest, ReadsJson) {
   EXPECT_EQ(config->profiles[0].scheduler_name, "a");
 }
 
+TEST(LoadTest, WhatBeginsWithABraceIsJsonAlone) {
+  const std::string head =
+      R"({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", )";
+  const std::string number =
+      "s.yaml: json: cannot unmarshal number 2.0 into Go struct field "
+      "KubeSchedulerConfiguration.parallelism of type int32";
+  const struct {
+    std::string text;
+    std::string want;
+  } cases[] = {
+      {head + R"("parallelism": 2.0})", number},
+      {head + R"("parallelism": 1, "parallelism": 2, "x": 3})",
+       "s.yaml: strict decoding error: duplicate field \"parallelism\", unknown field \"x\""},
+      {head + R"("leaderElection": {"leaderElect": true, "leaderElect": true}})",
+       "s.yaml: strict decoding error: duplicate field \"leaderElect\""},
+      {head + R"("parallelism": 2} x)", "s.yaml: line 1, column "},
+      {"{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration}",
+       "s.yaml: line 1, column 2"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.text);
+    const auto config = Load(c.text, "s.yaml", {});
+    ASSERT_FALSE(config);
+    EXPECT_THAT(config.error().message, testing::StartsWith(c.want));
+  }
+  EXPECT_EQ(MustLoad("parallelism: 2.0\n").parallelism, 2) << "in YAML that is a whole number";
+}
+
 TEST(LoadTest, ReadsThePluginsOfEachExtensionPoint) {
   for (const ExtensionPoint& point : kExtensionPoints) {
     SCOPED_TRACE(point.field);

@@ -80,6 +80,26 @@ extenders: [{urlPrefix: u, weight: 0, tlsConfig: {caData: YWJj}, httpTimeout: 90
             "  name: NodeResourcesFit\n");
 }
 
+TEST(WriteTest, AllArgsAreShownAsTheyStandWhereThatIsAskedFor) {
+  const auto config = Load(R"(
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - {name: Foreign, args: {b: 1}}
+  - {name: Bare}
+  - {name: InterPodAffinity, args: {hardPodAffinityWeight: 2}}
+)",
+                           "s.yaml", KnownPlugins{});
+  ASSERT_TRUE(config) << config.error().message;
+  const ConfigValue value = ToDocument(*config, ShownArgs::kAll);
+  EXPECT_EQ(value.Find("profiles")->list()->front().Find("pluginConfig")->ToJson(),
+            R"([{"name":"Foreign","args":{"b":1}},{"name":"Bare","args":null},)"
+            R"({"name":"InterPodAffinity","args":{"kind":"InterPodAffinityArgs",)"
+            R"("apiVersion":"kubescheduler.config.k8s.io/v1","hardPodAffinityWeight":2,)"
+            R"("ignorePreferredTermsOfExistingPods":false}}])");
+}
+
 TEST(SamplesTest, TheDefaultSampleIsTheDefaults) {
   const auto sample = Load(ReadSample("default.yaml"), "default.yaml", kDefaults);
   ASSERT_TRUE(sample) << sample.error().message;

@@ -66,6 +66,15 @@ TEST(FieldReaderTest, ReadsFieldsAndLeavesAbsentAndNullOnesAlone) {
   EXPECT_EQ(kept, 42);
 }
 
+TEST(FieldReaderTest, NullInAListOfTextsIsAnEmptyOne) {
+  const ConfigValue value(Map{{"names", ConfigValue(List{Text("a"), ConfigValue()})}});
+  FieldReader fields(value, "");
+  std::vector<std::string> names;
+  EXPECT_TRUE(fields.Read("names", names));
+  EXPECT_FALSE(fields.Finish().has_value());
+  EXPECT_EQ(names, (std::vector<std::string>{"a", ""}));
+}
+
 TEST(FieldReaderTest, CollectsEveryProblemWithItsPath) {
   const ConfigValue value(Map{{"weight", Text("heavy")},
                               {"big", Number(int64_t{1} << 40)},

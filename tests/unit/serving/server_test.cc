@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "src/base/clock.h"
+#include "tests/unit/client/temp_folder.h"
 #include "tests/unit/serving/resident_bytes.h"
 #include "tests/unit/serving/tls_client.h"
 
@@ -118,6 +119,20 @@ TEST_F(ServerTest, WhatIsTooLongOrTooMuchIsRefusedBeforeAnythingIsAsked) {
     EXPECT_THAT(client.ReadAnswer(), StartsWith(c.answer));
   }
   EXPECT_EQ(api_.asked(), 0u);
+}
+
+TEST_F(ServerTest, OnlyTheAuthoritiesOfTheFrontProxyMayBeWaitedFor) {
+  const test::TempFolder folder;
+  ServerOptions options;
+  options.listen.address = "127.0.0.1";
+  options.lookup_must_succeed = true;
+  options.authentication.request_header_client_ca_file =
+      folder.Write("proxy.crt", test::TestAuthority().certificate_pem());
+  auto server =
+      Server::Make(std::move(options), {&api_, &api_}, clock_, std::make_shared<Router>());
+  ASSERT_TRUE(server.has_value()) << server.error().message;
+  // Those of clients are asked for, and the answer never comes.
+  EXPECT_TRUE((*server)->Start().has_value());
 }
 
 TEST_F(ServerTest, RequestsOfClientsThatAreGoneTakeNoMemory) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -10,6 +12,7 @@
 #include "src/base/clock.h"
 #include "src/base/file.h"
 #include "src/base/thread.h"
+#include "src/client/openssl_ptr.h"
 #include "src/serving/http_server.h"
 #include "src/serving/tls_settings.h"
 #include "tests/unit/client/temp_folder.h"
@@ -86,6 +89,24 @@ TEST_F(TlsContextTest, WithoutFilesItMakesItsOwnCertificate) {
   Start({});
   EXPECT_THAT(Shown(), StartsWith("localhost@"));
   EXPECT_FALSE(Reload().value());
+}
+
+TEST(OwnCertificateTest, IsForTheAddressThatIsListenedOn) {
+  const auto is_for = [](const std::string& address, const char* asked) {
+    const auto made = MakeOwnCertificate(base::RealClock().WallNow(), address);
+    EXPECT_TRUE(made.has_value());
+    const client::OpensslPtr<BIO> text(BIO_new_mem_buf(
+        made->certificate_pem.data(), static_cast<int>(made->certificate_pem.size())));
+    const client::OpensslPtr<X509> certificate(
+        PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
+    return X509_check_ip_asc(certificate.get(), asked, 0) == 1;
+  };
+  EXPECT_TRUE(is_for("10.0.0.5", "10.0.0.5"));
+  EXPECT_TRUE(is_for("10.0.0.5", "127.0.0.1"));
+  EXPECT_TRUE(is_for("fd00::1", "fd00::1"));
+  EXPECT_FALSE(is_for("0.0.0.0", "0.0.0.0"));
+  EXPECT_FALSE(is_for("::", "::"));
+  EXPECT_TRUE(is_for("", "127.0.0.1"));
 }
 
 TEST_F(TlsContextTest, ItsOwnCertificateIsKeptWhereItIsTold) {
