@@ -126,7 +126,9 @@ std::shared_ptr<const serving::Router> MakeEndpoints(EndpointSources sources) {
                            },
                            sources.leading});
   router->Answer("/configz", [&configz = sources.configz](const Request& /*request*/) {
-    return Json(configz.Json());
+    Response response = Json(configz.Json());
+    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+    return response;
   });
   router->Answer("/version", [](const Request& /*request*/) {
     return Json(VersionDocument().ToJson() + "\n");
