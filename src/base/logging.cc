@@ -164,8 +164,6 @@ void SetUpLogging(const LogOptions& options) {
 
 void SetLogVerbosity(int level) { verbosity = level; }
 
-int LogVerbosityOfMost() { return verbosity.load(std::memory_order_relaxed); }
-
 int LogVerbosity() {
   return std::max(verbosity.load(std::memory_order_relaxed),
                   vmodule_verbosity.load(std::memory_order_relaxed));

@@ -42,8 +42,6 @@ void SetUpLogging(const LogOptions& options);
 void SetLogVerbosity(int verbosity);
 // The most verbose that any file is.
 int LogVerbosity();
-// Of the files of which --vmodule says nothing.
-int LogVerbosityOfMost();
 // Writes out what is buffered.
 void FlushLogs();
 

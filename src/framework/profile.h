@@ -87,9 +87,10 @@ struct RegisteredEvent {
 // Thread safety: immutable after Make; the plugins keep to the threads points.h names.
 class Profile {
  public:
-  // `registry` lists every known plugin. `handle` must outlive the profile. Errors: an unknown or
-  // repeated plugin, one that lacks the extension point, bad args, no or several QueueSort plugins,
-  // no Bind plugin, several PlacementGenerate plugins, weights that overflow.
+  // `registry` lists every known plugin, each with its factory.
+  // `handle` must outlive the profile. Errors: an unknown or repeated plugin, one that lacks the
+  // extension point, bad args, no or several QueueSort plugins, no Bind plugin, several
+  // PlacementGenerate plugins, weights that overflow.
   static Result<std::unique_ptr<Profile>> Make(const config::Profile& config,
                                                const std::vector<PluginRegistration>& registry,
                                                Handle& handle);

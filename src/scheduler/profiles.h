@@ -29,8 +29,7 @@ namespace berth::scheduler {
 // Thread safety: the scheduling thread.
 class Profiles {
  public:
-  // `state` must outlive the profiles. Errors: a profile cannot be built, or sorts the queue
-  // otherwise than the first one.
+  // `state` must outlive the profiles. Errors: one cannot be built, or sorts unlike the first.
   static Result<Profiles> Make(config::SchedulerConfiguration configuration,
                                std::vector<PluginRegistration> registry, SchedulerState& state);
 

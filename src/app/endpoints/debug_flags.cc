@@ -24,7 +24,7 @@ void InstallDebugFlags(serving::Router& router) {
     });
   }
   router.Answer("/debug/flags/v", [](const Request& /*request*/) {
-    return Response{.body = std::to_string(base::LogVerbosityOfMost()) + "\n"};
+    return Response{.body = std::to_string(base::LogVerbosity()) + "\n"};
   });
   router.HandleMethod(
       "/debug/flags/v", "PUT", [](const RequestPtr& request, const Respond& respond) {
