@@ -95,8 +95,8 @@ profiles:
   const ConfigValue value = ToDocument(*config, ShownArgs::kAll);
   EXPECT_EQ(value.Find("profiles")->list()->front().Find("pluginConfig")->ToJson(),
             R"([{"name":"Foreign","args":{"b":1}},{"name":"Bare","args":null},)"
-            R"({"name":"InterPodAffinity","args":{"kind":"InterPodAffinityArgs",)"
-            R"("apiVersion":"kubescheduler.config.k8s.io/v1","hardPodAffinityWeight":2,)"
+            R"({"name":"InterPodAffinity","args":{"apiVersion":"kubescheduler.config.k8s.io/v1",)"
+            R"("kind":"InterPodAffinityArgs","hardPodAffinityWeight":2,)"
             R"("ignorePreferredTermsOfExistingPods":false}}])");
 }
 
