@@ -225,15 +225,23 @@ bool Evaluation::AskExtenders(NodeSet& feasible, Diagnosis& diagnosis) {
     Fail(cycle_.state.reasons().Error(left.error().message));
     return false;
   }
+  rejected_by_extenders_.clear();
   for (const auto& [row, code, reason] : left->rejected) {
-    diagnosis.statuses.Set(row, cycle_.state.reasons().Make(code, reason), extender::kExtenderName);
+    rejected_by_extenders_.emplace_back(row, cycle_.state.reasons().Make(code, reason));
   }
+  SetExtendersStatuses(diagnosis);
   order = std::move(left->nodes);
   feasible.Assign(feasible.size(), false);
   for (const NodeRow row : order) feasible.Set(row);
   // No event tells what would change an extender's mind, so any may.
   if (order.size() != asked) diagnosis.AddPlugin(extender::kExtenderName);
   return true;
+}
+
+void Evaluation::SetExtendersStatuses(Diagnosis& diagnosis) const {
+  for (const auto& [row, status] : rejected_by_extenders_) {
+    diagnosis.statuses.Set(row, status, extender::kExtenderName);
+  }
 }
 
 Evaluation::Outcome Evaluation::ListFeasible() {
@@ -268,7 +276,10 @@ Evaluation::Outcome Evaluation::Explain() {
   if (!pass_) return Outcome::kUnfit;
   if (few_) SetCandidates();
   const Status status = pass_->Explain(result_.candidates, result_.diagnosis);
-  return status.ok() ? Outcome::kUnfit : Fail(status);
+  if (!status.ok()) return Fail(status);
+  // They may speak of nodes that a plugin has rejected before.
+  SetExtendersStatuses(result_.diagnosis);
+  return Outcome::kUnfit;
 }
 
 Evaluation::Outcome Evaluation::Fail(const Status& status) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "berth/node_set.h"
@@ -86,6 +87,7 @@ class Evaluation {
   void CutToSample(int32_t percentage, size_t& next_start_node_index);
   // Of `feasible`, which result_.order lists, leaves those that no extender drops.
   bool AskExtenders(NodeSet& feasible, Diagnosis& diagnosis);
+  void SetExtendersStatuses(Diagnosis& diagnosis) const;
   Outcome ListFeasible();
   // The candidates, node `start` of them first.
   void Order(size_t start);
@@ -101,6 +103,7 @@ class Evaluation {
   bool few_ = false;                           // these alone were looked at, one by one
   std::optional<FilterPass> pass_;             // over the candidates
   bool from_known_ = false;
+  std::vector<std::pair<NodeRow, Status>> rejected_by_extenders_;  // when they were asked last
   NodeSet scratch_;
   std::string error_;
 };

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
+
 namespace berth::extender {
 namespace {
 
@@ -46,13 +48,24 @@ void SetUpTls(const HttpOptions& options, ssl::context& context) {
   }
 }
 
+// The header that shows the URL's user; "" where it has none.
+std::string AuthorizationOf(const web::uri& url) {
+  const std::string& user_info = url.user_info();
+  if (user_info.empty()) return "";
+  const size_t colon = user_info.find(':');
+  std::string shown = web::uri::decode(user_info.substr(0, colon)) + ":";
+  if (colon != std::string::npos) shown += web::uri::decode(user_info.substr(colon + 1));
+  return "Basic " + absl::Base64Escape(shown);
+}
+
 // One request and the answer as it grows.
-class Transfer final : public client::Call, public std::enable_shared_from_this<Transfer> {
+class Transfer final : public HttpCall, public std::enable_shared_from_this<Transfer> {
  public:
   Transfer(const HttpPost& post, HttpClient::Done done)
       : max_bytes_(post.max_answer_bytes), body_bytes_(post.body.size()), done_(std::move(done)) {}
 
   void Cancel() override { source_.cancel(); }
+  bool has_head() const override { return code_ != 0; }
 
   // `client` is kept until the end.
   void Start(std::shared_ptr<http::client::http_client> client, http::http_request request) {
@@ -120,15 +133,17 @@ class Transfer final : public client::Call, public std::enable_shared_from_this<
   concurrency::streams::container_buffer<std::vector<uint8_t>> body_;
   std::atomic<bool> sent_ = false;
   std::atomic<bool> too_long_ = false;
-  int code_ = 0;
+  std::atomic<int> code_ = 0;  // 0 before the head has come
 };
 
 }  // namespace
 
 struct HttpClient::Impl {
-  Impl(HttpOptions the_options, web::uri the_server, http::client::http_client_config the_config)
+  Impl(HttpOptions the_options, web::uri the_server, std::string the_authorization,
+       http::client::http_client_config the_config)
       : options(std::move(the_options)),
         server(std::move(the_server)),
+        authorization(std::move(the_authorization)),
         config(std::move(the_config)),
         shared(MakeClient()) {}
 
@@ -139,6 +154,7 @@ struct HttpClient::Impl {
 
   const HttpOptions options;
   const web::uri server;
+  const std::string authorization;
   const http::client::http_client_config config;
   const std::shared_ptr<http::client::http_client> shared;
 };
@@ -161,19 +177,23 @@ Result<std::unique_ptr<HttpClient>> HttpClient::Make(HttpOptions options) {
     ssl::context probe(ssl::context::sslv23);
     SetUpTls(options, probe);
 
+    std::string authorization = AuthorizationOf(url);
+
     http::client::http_client_config config;
+    // The library would take the header along, to whatever server.
+    if (!authorization.empty()) config.set_max_redirects(0);
     config.set_timeout(std::chrono::duration_cast<std::chrono::microseconds>(options.silence));
     config.set_validate_certificates(options.verify_server);
     config.set_ssl_context_callback(
         [options](ssl::context& context) { SetUpTls(options, context); });
-    return std::unique_ptr<HttpClient>(
-        new HttpClient(std::make_unique<Impl>(std::move(options), server, config)));
+    return std::unique_ptr<HttpClient>(new HttpClient(
+        std::make_unique<Impl>(std::move(options), server, std::move(authorization), config)));
   } catch (const std::exception& e) {
     return Fail(e.what());
   }
 }
 
-std::shared_ptr<client::Call> HttpClient::Post(HttpPost post, Done done) {
+std::shared_ptr<HttpCall> HttpClient::Post(HttpPost post, Done done) {
   auto transfer = std::make_shared<Transfer>(post, std::move(done));
   try {
     http::http_request request(http::methods::POST);
@@ -181,6 +201,9 @@ std::shared_ptr<client::Call> HttpClient::Post(HttpPost post, Done done) {
     // The library takes the name to ask TLS for, and to check, from this header.
     if (!impl_->options.server_name.empty()) {
       request.headers().add(http::header_names::host, impl_->options.server_name);
+    }
+    if (!impl_->authorization.empty()) {
+      request.headers().add(http::header_names::authorization, impl_->authorization);
     }
     request.set_body(std::move(post.body), "application/json");
     // The library sends a request again only where a kept connection turns out to be closed.

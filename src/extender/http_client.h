@@ -15,7 +15,9 @@ namespace berth::extender {
 
 // How an extender is reached.
 struct HttpOptions {
-  std::string url{};  // http:// or https://, with or without a path
+  // http:// or https://, with or without a path. A user in it is shown to the server, with the
+  // password; then no redirect is followed.
+  std::string url{};
   // Without a byte for this long a call is dead. The caller limits the whole.
   Duration silence = std::chrono::seconds(5);
   bool verify_server = true;
@@ -46,6 +48,15 @@ struct HttpFailure {
   bool never_sent = false;  // the server cannot have the whole request
 };
 
+// A request under way.
+//
+// Thread safety: any thread.
+class HttpCall : public client::Call {
+ public:
+  // Whether the head of the answer has come.
+  virtual bool has_head() const = 0;
+};
+
 // Posts JSON to one server over kept-alive connections. The requests of all clients share two
 // threads, which are started with the first client.
 //
@@ -60,7 +71,7 @@ class HttpClient {
 
   // Calls `done` exactly once, on one of the two threads or inside the call: it must not wait for
   // anything.
-  std::shared_ptr<client::Call> Post(HttpPost post, Done done);
+  std::shared_ptr<HttpCall> Post(HttpPost post, Done done);
 
  private:
   struct Impl;

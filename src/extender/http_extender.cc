@@ -91,8 +91,8 @@ Result<PreemptionCandidate> CandidateOf(const NodeVictims& victims, const Snapsh
       return placed->pod->metadata.uid == uid;
     });
     if (pod == pods.end()) {
-      return Fail("extender: " + std::string(extender) + " claims to preempt pod (UID: " + uid +
-                  ") on node: " + victims.node + ", but the pod is not found on that node");
+      return Fail("extender: " + std::string(extender) + " claims to preempt pod (UID: &{" + uid +
+                  "}) on node: " + victims.node + ", but the pod is not found on that node");
     }
     candidate.victims.push_back(*pod);
   }
@@ -128,8 +128,8 @@ class HttpExtender::Priorities final : public PendingPriorities {
 HttpExtender::HttpExtender(config::Extender config, std::unique_ptr<HttpClient> client,
                            const Clock& clock, metrics::Registry& registry)
     : config_(std::move(config)),
-      requests_(config_.url_prefix, WithoutSlashes(config_.url_prefix), config_.http_timeout,
-                std::move(client), clock, registry) {}
+      requests_(WithoutPassword(config_.url_prefix), WithoutSlashes(config_.url_prefix),
+                config_.http_timeout, std::move(client), clock, registry) {}
 
 Result<std::shared_ptr<HttpExtender>> HttpExtender::Make(const config::Extender& config,
                                                          const Clock& clock,

@@ -7,6 +7,8 @@
 #include "berth/config_value.h"
 #include "src/api/decode.h"
 #include "src/base/json.h"
+#include "src/base/utf8.h"
+#include "src/documents/json_values.h"
 #include "src/documents/parse.h"
 
 namespace berth::extender {
@@ -19,6 +21,26 @@ void AppendObject(const T& object, std::string& out) {
   } else {
     out += api::EncodeJson(object);
   }
+}
+
+// The victim as the scheduler knows it: one that was assumed on a node has not got it in its text.
+void AppendVictim(const api::Pod& victim, const std::string& node, std::string& out) {
+  if (!victim.spec.node_name.empty()) return AppendObject(victim, out);
+  constexpr std::string_view kSpec = "\"spec\":{";
+  const std::string* text = victim.source.json.get();
+  const size_t spec = text == nullptr ? std::string::npos : text->find(kSpec);
+  if (spec == std::string::npos) {
+    api::Pod placed = victim;
+    placed.spec.node_name = node;
+    out += api::EncodeJson(placed);
+    return;
+  }
+  const size_t members = spec + kSpec.size();
+  out.append(*text, 0, members);
+  out += "\"nodeName\":";
+  base::AppendJson(node, out);
+  if (text->at(members) != '}') out += ',';
+  out.append(*text, members);
 }
 
 // "a,b,c"
@@ -62,15 +84,23 @@ bool Read(const ConfigValue& value, int64_t& out, Problem& problem) {
   return true;
 }
 
-// Calls read(name, member) for each member that is not null; it tells whether to go on.
+// Calls read(name, member) for each member; it tells whether to go on.
 template <typename ReadMember>
-bool ReadMembers(const ConfigValue& value, Problem& problem, ReadMember read) {
+bool ReadAllMembers(const ConfigValue& value, Problem& problem, ReadMember read) {
   if (value.is_null()) return true;
   if (value.map() == nullptr) return problem.Expected("an object", value);
   for (const auto& [name, member] : *value.map()) {
-    if (!member.is_null() && !read(name, member)) return problem.In(name);
+    if (!read(name, member)) return problem.In(name);
   }
   return true;
+}
+
+// The same for each member that is not null.
+template <typename ReadMember>
+bool ReadMembers(const ConfigValue& value, Problem& problem, ReadMember read) {
+  return ReadAllMembers(value, problem, [&](const std::string& name, const ConfigValue& member) {
+    return member.is_null() || read(name, member);
+  });
 }
 
 // Calls read(element) for each element; it tells whether to go on.
@@ -96,7 +126,8 @@ bool Is(std::string_view name, std::string_view member) {
 bool ReadNames(const ConfigValue& value, std::vector<std::string>& out, Problem& problem) {
   out.clear();
   return ReadElements(value, problem, [&](const ConfigValue& element) {
-    return Read(element, out.emplace_back(), problem);
+    out.emplace_back();
+    return element.is_null() || Read(element, out.back(), problem);
   });
 }
 
@@ -122,8 +153,9 @@ bool ReadNodeList(const ConfigValue& value, std::vector<std::string>& out, Probl
 
 bool ReadReasons(const ConfigValue& value, FilterAnswer::Reasons& out, Problem& problem) {
   out.clear();
-  return ReadMembers(value, problem, [&](const std::string& name, const ConfigValue& member) {
-    return Read(member, out.emplace_back(name, "").second, problem);
+  return ReadAllMembers(value, problem, [&](const std::string& name, const ConfigValue& member) {
+    out.emplace_back(name, "");
+    return member.is_null() || Read(member, out.back().second, problem);
   });
 }
 
@@ -140,10 +172,22 @@ bool ReadVictims(const ConfigValue& value, NodeVictims& out, Problem& problem) {
   });
 }
 
+// The first value of the text, as Go's decoder reads it: what comes behind it does not count, nor
+// does each but the last of equal members.
+Result<ConfigValue> ParseFirst(std::string_view body) {
+  documents::JsonValues values(body);
+  if (const auto first = values.Next(); first && *first) {
+    body = body.substr((*first)->begin, (*first)->end - (*first)->begin);
+  }
+  const auto ignore = [](std::string_view) {};
+  if (base::IsUtf8(body)) return documents::ParseJson(body, "", ignore);
+  return documents::ParseJson(base::ToUtf8(body), "", ignore);
+}
+
 // Parses `body` and has `read` fill a T from it.
 template <typename T, typename ReadBody>
 Result<T> ReadAs(std::string_view body, ReadBody read) {
-  const auto value = documents::ParseJson(body, "");
+  const auto value = ParseFirst(body);
   if (!value) return Fail(value.error());
   T out;
   Problem problem;
@@ -188,10 +232,7 @@ std::string PreemptionArgsBody(const api::Pod& pod, const Snapshot& snapshot,
     base::AppendJson(name_of(candidate), body);
     body += ":{\"Pods\":[";
     AppendJoined(candidate->victims, body, [&](const PodInfo* victim) {
-      if (!uids_only) {
-        AppendObject(*victim->pod, body);
-        return;
-      }
+      if (!uids_only) return AppendVictim(*victim->pod, name_of(candidate), body);
       body += "{\"UID\":";
       base::AppendJson(victim->pod->metadata.uid, body);
       body += '}';

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/extender/request.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
-#include "berth/config_value.h"
 #include "berth/field_errors.h"
 
 namespace berth::extender {
@@ -33,6 +33,24 @@ std::string_view NameOf(Request::Outcome outcome) {
   return "failed";
 }
 
+// What Go's client says of its timeout.
+constexpr std::string_view kNoHead =
+    "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+constexpr std::string_view kNoEnd =
+    "context deadline exceeded (Client.Timeout or context cancellation while reading body)";
+
+// What Go's decoder says of a text in which no value begins; "" where one does.
+std::string ProblemOfStart(std::string_view body) {
+  const size_t start = body.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos) return "EOF";
+  const char first = body[start];
+  constexpr std::string_view kStarts = "{[\"-0123456789tfn";
+  if (kStarts.find(first) != std::string_view::npos || first < ' ' || first > '~') return "";
+  const std::string quoted =
+      first == '\'' || first == '\\' ? std::string("\\") + first : std::string(1, first);
+  return "invalid character '" + quoted + "' looking for beginning of value";
+}
+
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
@@ -40,20 +58,31 @@ double Seconds(Duration duration) { return std::chrono::duration<double>(duratio
 Request::Request(Options options, const Clock& clock, metrics::Registry& registry)
     : options_(std::move(options)), clock_(clock), registry_(registry), started_(clock.Now()) {}
 
-void Request::set_call(std::shared_ptr<client::Call> call) {
+std::string WithoutPassword(const std::string& url) {
+  const size_t scheme = url.find("://");
+  if (scheme == std::string::npos) return url;
+  const size_t user = scheme + 3;
+  const size_t end = std::min(url.find_first_of("/?#", user), url.size());
+  const size_t at = url.substr(0, end).rfind('@');
+  const size_t colon = url.find(':', user);
+  if (at == std::string::npos || at < user || colon > at) return url;
+  return url.substr(0, colon + 1) + "***" + url.substr(at);
+}
+
+void Request::set_call(std::shared_ptr<HttpCall> call) {
   base::MutexLock lock(mutex_);
   call_ = std::move(call);
 }
 
 void Request::Cancel() {
-  EndWith({Outcome::kTimeout, Kind::kLost,
-           "Post " + Quoted(options_.url) + ": context deadline exceeded: no answer within " +
-               FormatGoDuration(options_.timeout)});
-  std::shared_ptr<client::Call> call;
+  std::shared_ptr<HttpCall> call;
   {
     base::MutexLock lock(mutex_);
     call = call_;
   }
+  const bool has_head = call != nullptr && call->has_head();
+  EndWith({Outcome::kTimeout, Kind::kLost,
+           has_head ? std::string(kNoEnd) : Lost(std::string(kNoHead))});
   // What the library still has to say is of no use.
   if (call != nullptr) call->Cancel();
 }
@@ -66,20 +95,26 @@ void Request::Finish(const tl::expected<HttpAnswer, HttpFailure>& answer) {
   EndWith(EndOf(answer));
 }
 
+std::string Request::Lost(const std::string& why) const {
+  return "Post " + Quoted(WithoutPassword(options_.url)) + ": " + why;
+}
+
 Request::End Request::EndOf(const tl::expected<HttpAnswer, HttpFailure>& answer) const {
   if (!answer) {
     return {Outcome::kFailed, answer.error().never_sent ? Kind::kRefused : Kind::kLost,
-            "Post " + Quoted(options_.url) + ": " + answer.error().message};
+            Lost(answer.error().message)};
   }
   if (answer->code != kOk) {
     return {Outcome::kBadStatus, answer->code >= kServerError ? Kind::kFailed : Kind::kRefused,
             "failed " + options_.verb + " with extender at URL " + options_.url + ", code " +
                 std::to_string(answer->code)};
   }
+  if (std::string problem = ProblemOfStart(answer->body); !problem.empty()) {
+    return {Outcome::kBadAnswer, Kind::kFailed, std::move(problem)};
+  }
   if (const Result<void> read = options_.read(answer->body); !read) {
-    return {
-        Outcome::kBadAnswer, Kind::kFailed,
-        "Post " + Quoted(options_.url) + ": the answer cannot be read: " + read.error().message};
+    return {Outcome::kBadAnswer, Kind::kFailed,
+            Lost("the answer cannot be read: " + read.error().message)};
   }
   return {};
 }

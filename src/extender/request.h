@@ -54,7 +54,7 @@ class Request final : public client::Call {
 
   // For the sender: the answer, or why there is none. The first call counts.
   void Finish(const tl::expected<HttpAnswer, HttpFailure>& answer);
-  void set_call(std::shared_ptr<client::Call> call);
+  void set_call(std::shared_ptr<HttpCall> call);
 
  private:
   struct End {
@@ -63,6 +63,8 @@ class Request final : public client::Call {
     std::string error;
   };
 
+  // The error of a request that did not come to its end.
+  std::string Lost(const std::string& why) const;
   End EndOf(const tl::expected<HttpAnswer, HttpFailure>& answer) const;
   // The first end counts.
   void EndWith(End end);
@@ -76,8 +78,11 @@ class Request final : public client::Call {
   mutable base::Mutex mutex_;
   base::CondVar ended_;
   std::optional<End> end_ BERTH_GUARDED_BY(mutex_);
-  std::shared_ptr<client::Call> call_ BERTH_GUARDED_BY(mutex_);
+  std::shared_ptr<HttpCall> call_ BERTH_GUARDED_BY(mutex_);
 };
+
+// The URL with "***" in place of a password, as errors and metrics name it.
+std::string WithoutPassword(const std::string& url);
 
 // What is to be asked.
 struct Question {

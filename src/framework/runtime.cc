@@ -86,6 +86,11 @@ PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInf
     timer.Finish(verdict.status.code());
     return std::move(result);
   };
+  // Who has narrowed the search has no part in it.
+  const auto finish_alone = [&](PluginStatus verdict) {
+    result.restricting_plugins.clear();
+    return finish(verdict);
+  };
   if (pod.resize_deferred) SkipForDeferredResize(profile, cycle);
   for (const auto& entry : profile.plugins().pre_filter) {
     if (pod.resize_deferred && entry.instance->skips_deferred_resizes) {
@@ -105,13 +110,15 @@ PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInf
       continue;
     }
     CountEvaluations(profile, cycle.observer, entry.name, ExtensionPoint::kPreFilter, 1);
-    if (status.code() == Code::kUnschedulableAndUnresolvable) return finish({status, entry.name});
+    if (status.code() == Code::kUnschedulableAndUnresolvable) {
+      return finish_alone({status, entry.name});
+    }
     if (status.code() == Code::kUnschedulable) {
       last_rejection = {status, entry.name};
       continue;
     }
     if (!status.ok()) {
-      return finish({Wrapped(cycle.state, "PreFilter", entry.name, status), entry.name});
+      return finish_alone({Wrapped(cycle.state, "PreFilter", entry.name, status), entry.name});
     }
     if (!names) continue;
     result.restricting_plugins.emplace_back(entry.name);

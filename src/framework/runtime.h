@@ -52,7 +52,7 @@ struct PreFilterVerdict {
   PluginStatus verdict;
   // The nodes all plugins' restrictions leave; sorted.
   std::optional<std::vector<std::string>> node_names;
-  // The plugins that restricted the nodes; sorted.
+  // The plugins that restricted the nodes; sorted. None where another plugin ended PreFilter.
   std::vector<std::string> restricting_plugins;
 };
 

@@ -52,6 +52,10 @@ class FakeExtender final : public extender::Extender {
       }
       if (left) result.nodes.push_back(row);
     }
+    for (const auto& [node, reason] : unasked) {
+      result.rejected.push_back(
+          {snapshot.FindNode(node), Code::kUnschedulableAndUnresolvable, reason});
+    }
     if (reverses) std::ranges::reverse(result.nodes);
     return result;
   }
@@ -118,6 +122,8 @@ class FakeExtender final : public extender::Extender {
   std::map<std::string, bool> dropped;        // nodes without a word
   std::map<std::string, std::string> failed;  // nodes, with the reason
   std::map<std::string, std::string> unresolvable;
+  // Nodes that it rejects for good without being asked about them.
+  std::map<std::string, std::string> unasked;
   std::map<std::string, int64_t> scores;
   std::function<void(const Snapshot&, std::vector<PreemptionCandidate>&)> process_preemption;
   std::vector<std::function<void(binding::RequestEnd)>> open_binds;

@@ -149,6 +149,18 @@ TEST_F(EngineTest, NodesThatPreFilterLeftOutGetItsPluginsAsReason) {
   EXPECT_THAT(engine_.diagnosis().unschedulable_plugins, ElementsAre("A", "B"));
 }
 
+TEST_F(EngineTest, WhoNarrowedTheNodesIsNoRejectorOfAPodThatNoNodeCouldTake) {
+  Make({"A", "B"});
+  SetNodes(2);
+  plugin("A").pre_filter.node_names = {"n1"};
+  plugin("B").pre_filter.status = Make(Code::kUnschedulableAndUnresolvable, "no claim");
+  Schedule(test::MakePod());
+  EXPECT_THAT(engine_.diagnosis().unschedulable_plugins, ElementsAre("B"));
+  plugin("B").pre_filter.status = Make(Code::kUnschedulable, "no claim");
+  Schedule(test::MakePod());
+  EXPECT_THAT(engine_.diagnosis().unschedulable_plugins, ElementsAre("A", "B"));
+}
+
 TEST_F(EngineTest, AFilterErrorFailsTheCycle) {
   Make({"A"});
   SetNodes(2);

@@ -72,6 +72,29 @@ TEST_F(BodiesTest, VictimsGoByUidOrWholeSortedByNode) {
             R"("NodeNameToMetaVictims":null})");
 }
 
+TEST_F(BodiesTest, AVictimThatWasAssumedHasItsNode) {
+  const struct {
+    std::string_view text;
+    std::string_view want;
+  } cases[] = {
+      {R"({"metadata":{"uid":"v"},"spec":{"priority":0},"status":{}})",
+       R"({"metadata":{"uid":"v"},"spec":{"nodeName":"n1","priority":0},"status":{}})"},
+      {R"({"spec":{}})", R"({"spec":{"nodeName":"n1"}})"},
+      {R"({"metadata":{}})",
+       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"v","namespace":"default","uid":"v"},)"
+       R"("spec":{"nodeName":"n1","schedulerName":"default-scheduler"}})"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.text);
+    PodInfo victim = snapshot_.pod("a");
+    victim.pod =
+        std::make_shared<const api::Pod>(WithText(test::MakePod().Name("v").Uid("v"), c.text));
+    const PreemptionCandidate candidate{1, {&victim}, 0};
+    EXPECT_THAT(PreemptionArgsBody(pod_, snapshot_, {&candidate, 1}, false),
+                testing::HasSubstr("\"n1\":{\"Pods\":[" + std::string(c.want) + "]"));
+  }
+}
+
 TEST_F(BodiesTest, ABindNamesPodAndNode) {
   EXPECT_EQ(BindingArgsBody(pod_, "n1"),
             R"({"PodName":"web","PodNamespace":"default","PodUID":"u1","Node":"n1"})");
@@ -99,6 +122,21 @@ TEST(FilterAnswerTest, NodesAreKnownByTheirNames) {
   EXPECT_EQ(answer->error, "later");
   EXPECT_THAT(ReadFilterAnswer(R"({"Nodes":{"items":null}})")->nodes, Optional(IsEmpty()));
   EXPECT_EQ(ReadFilterAnswer("null")->nodes, std::nullopt);
+}
+
+TEST(FilterAnswerTest, IsReadAsLooselyAsGoReads) {
+  const auto names = [](std::string_view body) {
+    const auto answer = ReadFilterAnswer(body);
+    EXPECT_TRUE(answer.has_value()) << answer.error().message;
+    return answer && answer->node_names ? *answer->node_names : std::vector<std::string>();
+  };
+  EXPECT_THAT(names(R"( {"NodeNames":["n1"]}{"Error":"x"})"), ElementsAre("n1"));
+  EXPECT_THAT(names("{\"NodeNames\":[\"n1\"]}\nInternal Server Error"), ElementsAre("n1"));
+  EXPECT_THAT(names(R"({"NodeNames":["n1"],"NodeNames":["n2"]})"), ElementsAre("n2"));
+  EXPECT_THAT(names(R"({"NodeNames":["n1",null]})"), ElementsAre("n1", ""));
+  EXPECT_THAT(names("{\"NodeNames\":[\"n\xff\"]}"), ElementsAre("n\xEF\xBF\xBD"));
+  EXPECT_THAT(ReadFilterAnswer(R"({"FailedNodes":{"n1":null}})")->failed_nodes,
+              ElementsAre(Pair("n1", "")));
 }
 
 TEST(AnswersTest, ThoseThatCannotBeReadTellWhere) {

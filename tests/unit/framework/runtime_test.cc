@@ -91,6 +91,19 @@ TEST_F(RuntimeTest, PreFilterRestrictionsThatLeaveNothingAreUnresolvable) {
   EXPECT_EQ(verdict.verdict.status.message(), "node(s) didn't satisfy plugin A");
 }
 
+TEST_F(RuntimeTest, PreFilterThatOnePluginEndsNamesNoneThatRestrictedTheNodes) {
+  for (const Code code : {Code::kUnschedulableAndUnresolvable, Code::kError}) {
+    Make({"A", "B"});
+    plugin("A").pre_filter.node_names = {"n1"};
+    plugin("B").pre_filter.status = Make(code, "from B");
+    const PreFilterVerdict verdict = PreFilter();
+    EXPECT_EQ(verdict.verdict.plugin, "B");
+    EXPECT_THAT(verdict.restricting_plugins, testing::IsEmpty());
+  }
+  plugin("B").pre_filter.status = Make(Code::kUnschedulable, "from B");
+  EXPECT_THAT(PreFilter().restricting_plugins, ElementsAre("A"));
+}
+
 TEST_F(RuntimeTest, FilterReturnsTheFirstRejectionInProfileOrder) {
   Make({"A", "B", "C"});
   plugin("B").filter = Make(Code::kUnschedulable, "from B");

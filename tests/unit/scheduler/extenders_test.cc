@@ -102,6 +102,22 @@ TEST_F(ExtendersTest, TheirReasonsAreCountedAndAnyEventTriesThePodAgain) {
   EXPECT_THAT(Bindings(), SizeIs(1));
 }
 
+TEST_F(ExtendersTest, TheirWordOnANodeReplacesThatOfAPlugin) {
+  AddNodes({"n1", "n2"});
+  AddPod(test::MakePod().Name("low").Req({{"cpu", "4"}}).OnNode("n1"));
+  first_->filters = true;
+  first_->failed["n2"] = "no gpu";
+  first_->unasked["n1"] = "no gpu";
+  AddPod(test::MakePod().Name("high").Req({{"cpu", "4"}}).Priority(10));
+  Turn();
+  EXPECT_THAT(first_->calls, ElementsAre("filter high: n2"));
+  EXPECT_THAT(Events("FailedScheduling"),
+              ElementsAre("0/2 nodes are available: 2 no gpu. preemption: 0/2 nodes are available: "
+                          "1 No preemption victims found for incoming pod, 1 Preemption is not "
+                          "helpful for scheduling."));
+  EXPECT_THAT(Deletions(), IsEmpty()) << "nothing helps on n1";
+}
+
 TEST_F(ExtendersTest, AFailureIsAnErrorOfTheCycleUnlessItMayBeIgnored) {
   AddNodes({"n1", "n2"});
   first_->filters = true;
