@@ -110,6 +110,8 @@ void CurlClient::Core::Begin(std::shared_ptr<Exchange> exchange) {
     return;
   }
   Exchange& one = *exchange;
+  one.submitted = clock_.Now();
+  one.answered = [this](const Exchange& answered, int code) { ReportAttempt(answered, code); };
   one.attempt_done = [this](Exchange& ended, const AttemptResult& result) {
     OnAttemptDone(ended, result);
   };
@@ -120,6 +122,7 @@ void CurlClient::Core::Begin(std::shared_ptr<Exchange> exchange) {
 
 void CurlClient::Core::Enter(Exchange& exchange) {
   if (exchange.request.priority == Priority::kUnlimited) {
+    ReportWait(exchange, Duration::zero());
     Authorize(exchange);
     return;
   }
@@ -141,9 +144,7 @@ void CurlClient::Core::Pump() {
     exchange.holds_slot = true;
     slots_.Take(exchange.owner);
     if (exchange.first_turn == Time{}) exchange.first_turn = now;
-    if (options_.observer != nullptr) {
-      options_.observer->OnRateLimited(exchange.request.verb, host_, now - exchange.in_line_since);
-    }
+    ReportWait(exchange, now - exchange.in_line_since);
     Authorize(exchange);
   }
   loop_.Cancel(turn_timer_);
@@ -217,7 +218,8 @@ void CurlClient::Core::OnAttemptDone(Exchange& exchange, const AttemptResult& re
   // libcurl has ended the attempt by itself.
   exchange.attempt = nullptr;
   DropAttempt(exchange);
-  Report(exchange, result);
+  if (exchange.head_came == Time{}) ReportAttempt(exchange, result.code);
+  Log(exchange, result);
   NoteEncoding(exchange, result);
   if (result.code != 0) {
     availability_.OnAnswer(clock_.Now(), host_);
@@ -226,7 +228,9 @@ void CurlClient::Core::OnAttemptDone(Exchange& exchange, const AttemptResult& re
   FreeSlot(exchange);
   if (result.timed_out && result.sent) ChannelOf(exchange).Distrust(exchange.transport);
   PostSweep();
-  if (std::optional<ApiError> error = exchange.ErrorOf(result)) {
+  std::optional<ApiError> error = exchange.ErrorOf(result);
+  exchange.was_read = result.complete && (!error || exchange.received > 0);
+  if (error) {
     Judge(exchange, std::move(*error));
   } else {
     Remove(exchange.id)->Succeed(result);
@@ -248,7 +252,7 @@ void CurlClient::Core::NoteEncoding(const Exchange& exchange, const AttemptResul
 void CurlClient::Core::Judge(Exchange& exchange, ApiError error) {
   if (error.code == 401 && !exchange.reauthorized && credentials_->Reject(exchange.identity)) {
     exchange.reauthorized = true;
-    Retry(exchange, Duration::zero(), error.code);
+    Retry(exchange, Duration::zero());
     return;
   }
   Duration at_least{};
@@ -265,13 +269,11 @@ void CurlClient::Core::Judge(Exchange& exchange, ApiError error) {
     return;
   }
   ++exchange.retries;
-  Retry(exchange, std::max(*wait, at_least), error.code);
+  Retry(exchange, std::max(*wait, at_least));
 }
 
-void CurlClient::Core::Retry(Exchange& exchange, Duration wait, int code) {
-  if (options_.observer != nullptr) {
-    options_.observer->OnRetry(exchange.request.verb, host_, code);
-  }
+void CurlClient::Core::Retry(Exchange& exchange, Duration wait) {
+  exchange.was_read = false;
   exchange.retry_timer = loop_.PostAfter(wait, [this, id = exchange.id] {
     Exchange& waiting = *exchanges_.at(id);
     waiting.retry_timer = 0;
@@ -282,8 +284,10 @@ void CurlClient::Core::Retry(Exchange& exchange, Duration wait, int code) {
 void CurlClient::Core::DropAttempt(Exchange& exchange) {
   loop_.Cancel(exchange.silence_timer);
   exchange.silence_timer = 0;
-  if (exchange.attempt != nullptr) exchange.transport->Abort(exchange.attempt);
+  if (exchange.attempt == nullptr) return;
+  exchange.transport->Abort(exchange.attempt);
   exchange.attempt = nullptr;
+  if (exchange.head_came == Time{}) ReportAttempt(exchange, 0);
 }
 
 void CurlClient::Core::FreeSlot(Exchange& exchange) {
@@ -301,6 +305,7 @@ std::shared_ptr<Exchange> CurlClient::Core::Remove(uint64_t id) {
   DropAttempt(*exchange);
   FreeSlot(*exchange);
   PostSweep();
+  ReportEnd(*exchange);
   return exchange;
 }
 
@@ -366,21 +371,35 @@ Channel& CurlClient::Core::ChannelOf(const Exchange& exchange) {
   return exchange.request.priority == Priority::kUnlimited ? leases_ : writes_;
 }
 
-void CurlClient::Core::Report(const Exchange& exchange, const AttemptResult& result) const {
-  const Time now = clock_.Now();
-  const bool began = exchange.is_stream() && exchange.head_came != Time{};
-  const Duration took = (began ? exchange.head_came : now) - exchange.attempt_began;
-  if (options_.observer != nullptr) {
-    options_.observer->OnAttempt({.verb = exchange.request.verb,
-                                  .method = exchange.method(),
-                                  .host = host_,
-                                  .code = result.code,
-                                  .duration = took,
-                                  .request_bytes = exchange.request.body.size(),
-                                  .response_bytes = exchange.received});
-  }
+void CurlClient::Core::ReportAttempt(const Exchange& exchange, int code) const {
+  if (options_.observer == nullptr) return;
+  options_.observer->OnAttempt({.verb = exchange.request.verb,
+                                .host = address_.authority,
+                                .code = code,
+                                .request_bytes = exchange.request.body.size(),
+                                .is_retry = exchange.attempts > 1});
+}
+
+void CurlClient::Core::ReportWait(const Exchange& exchange, Duration waited) const {
+  if (options_.observer == nullptr || exchange.request.verb == Verb::kWatch) return;
+  options_.observer->OnRateLimited(exchange.request.verb, address_.authority, waited);
+}
+
+void CurlClient::Core::ReportEnd(const Exchange& exchange) const {
+  if (options_.observer == nullptr || exchange.attempts == 0) return;
+  RequestObserver::End end{.verb = exchange.request.verb,
+                           .host = address_.authority,
+                           .duration = clock_.Now() - exchange.submitted,
+                           .response_bytes = {}};
+  if (exchange.was_read) end.response_bytes = exchange.received;
+  options_.observer->OnEnd(end);
+}
+
+void CurlClient::Core::Log(const Exchange& exchange, const AttemptResult& result) const {
   constexpr int kVerbosity = 6;
   if (base::LogVerbosity() < kVerbosity) return;
+  const bool began = exchange.is_stream() && exchange.head_came != Time{};
+  const Duration took = (began ? exchange.head_came : clock_.Now()) - exchange.attempt_began;
   base::LogV(kVerbosity, "Request",
              {{"method", exchange.method()},
               {"path", exchange.request.path},

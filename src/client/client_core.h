@@ -92,7 +92,7 @@ class CurlClient::Core {
   void WatchSilence(Exchange& exchange, Duration wait);
   void OnAttemptDone(Exchange& exchange, const AttemptResult& result);
   void Judge(Exchange& exchange, ApiError error);
-  void Retry(Exchange& exchange, Duration wait, int code);
+  void Retry(Exchange& exchange, Duration wait);
   // Takes the exchange out of everything it is in; its callback is still owed.
   std::shared_ptr<Exchange> Remove(uint64_t id);
   void FailCancelled(uint64_t id);
@@ -105,12 +105,16 @@ class CurlClient::Core {
 
   Channel& ChannelOf(const Exchange& exchange);
   std::shared_ptr<const HeaderList> HeadersFor(const Request& request, const IdentityPtr& identity);
-  void Report(const Exchange& exchange, const AttemptResult& result) const;
+  // For the observer: an answer or, with code 0, that there will be none; a wait; the end.
+  void ReportAttempt(const Exchange& exchange, int code) const;
+  void ReportWait(const Exchange& exchange, Duration waited) const;
+  void ReportEnd(const Exchange& exchange) const;
+  void Log(const Exchange& exchange, const AttemptResult& result) const;
   void NoteEncoding(const Exchange& exchange, const AttemptResult& result);
 
   const ClientOptions options_;
   const ServerAddress address_;
-  const std::string host_;
+  const std::string host_;  // for the log
   const Clock& clock_;
   std::atomic<uint64_t> last_id_ = 0;
   // What the server's answers have shown; both stay once they are set.

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,25 +15,32 @@
 
 namespace berth::client {
 
-// Called for every attempt, for metrics (rest_client_*), on the I/O thread; must not block.
+// Called for every request, for metrics (rest_client_*), on the I/O thread; must not block.
 class RequestObserver {
  public:
+  // A request sent once.
   struct Attempt {
     Verb verb = Verb::kGet;
-    std::string_view method;  // "POST"
-    std::string_view host;    // "10.0.0.1:6443"
-    int code = 0;             // 0: no answer
-    Duration duration{};      // until the answer was complete; for streams until it began
+    std::string_view host;  // "10.0.0.1:6443", as the server is configured
+    int code = 0;           // 0: no answer
     size_t request_bytes = 0;
-    size_t response_bytes = 0;  // for streams: at its end
+    bool is_retry = false;  // the request had been sent before
+  };
+  // A request that was sent, with all its attempts.
+  struct End {
+    Verb verb = Verb::kGet;
+    std::string_view host;
+    Duration duration{};  // waits for turns and between attempts included
+    // Of the last answer; nullopt where that was not read to its end, or is an error without one.
+    std::optional<size_t> response_bytes;
   };
 
   virtual ~RequestObserver() = default;
+  // The head of its answer has come, or none will.
   virtual void OnAttempt(const Attempt& attempt) = 0;
-  // How long a request that needs a turn waited for it.
+  virtual void OnEnd(const End& end) = 0;
+  // How long a request, but no watch, waited for its turn.
   virtual void OnRateLimited(Verb verb, std::string_view host, Duration waited) = 0;
-  // An attempt that got `code` is about to be repeated.
-  virtual void OnRetry(Verb verb, std::string_view host, int code) = 0;
 };
 
 struct ClientOptions {

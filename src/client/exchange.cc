@@ -72,6 +72,8 @@ const char* Exchange::method() const {
 }
 
 void Exchange::BeginAttempt() {
+  ++attempts;
+  was_read = false;
   body_.clear();
   received = 0;
   code_ = 0;
@@ -84,6 +86,7 @@ void Exchange::BeginAttempt() {
 void Exchange::OnHead(int code, std::string_view content_type) {
   code_ = code;
   head_came = last_data = clock_.Now();
+  answered(*this, code);
   if (handler_ == nullptr || !IsSuccess(code)) return;
   stream_started_ = true;
   handler_->OnStart(Response{code, std::string(content_type), {}});

@@ -19,9 +19,11 @@ namespace berth::client {
 // Thread safety: made anywhere, then the I/O thread.
 class Exchange final : public AttemptListener {
  public:
+  using OnAnswered = std::function<void(const Exchange&, int code)>;
   using OnAttemptDone = std::function<void(Exchange&, const AttemptResult&)>;
 
-  // `attempt_done` is called at the end of each attempt; `clock` outlives the exchange.
+  // `answered` is called when the head of an attempt's answer has come, `attempt_done` at the end
+  // of each attempt; `clock` outlives the exchange.
   Exchange(uint64_t call_id, Request call, OnResponse on_response, const Clock& clock);
   Exchange(uint64_t call_id, Request call, Duration silence_limit,
            std::shared_ptr<StreamHandler> stream_handler, const Clock& clock);
@@ -45,9 +47,12 @@ class Exchange final : public AttemptListener {
   const Request request;
   const std::string_view owner;  // the namespace that it is about
   const Duration silence{};      // zero: no limit
+  OnAnswered answered;
   OnAttemptDone attempt_done;
 
   // What the client notes about the call. While it waits:
+  Time submitted{};
+  int attempts = 0;
   int retries = 0;
   bool reauthorized = false;
   bool in_line = false;  // in the RequestQueue
@@ -65,6 +70,7 @@ class Exchange final : public AttemptListener {
   Time head_came{};  // zero: not yet
   Time last_data{};
   size_t received = 0;
+  bool was_read = false;  // the answer, to its end
 
  private:
   OnResponse done_;

@@ -91,7 +91,8 @@ struct ServerAddress {
   std::string scheme;  // http or https
   std::string host;    // IPv6 without brackets
   std::string port;
-  std::string path;  // "" or "/prefix", without a slash at its end
+  std::string path;         // "" or "/prefix", without a slash at its end
+  std::string authority{};  // host and, where one was given, port, as they were given
 
   bool tls() const { return scheme == "https"; }
   // "host:port", with brackets around IPv6.

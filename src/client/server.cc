@@ -54,6 +54,8 @@ Result<ServerAddress> ParseServerAddress(const std::string& server, bool tls_con
   }
   address.port = UrlPart(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
   address.path = UrlPart(url.get(), CURLUPART_PATH);
+  const size_t begin = full.find("://") + 3;
+  address.authority = full.substr(begin, full.find_first_of("/?#", begin) - begin);
   while (address.path.ends_with('/')) address.path.pop_back();
   if (!UrlPart(url.get(), CURLUPART_USER).empty()) return fail("must not hold a user name");
   if (!UrlPart(url.get(), CURLUPART_QUERY).empty()) return fail("must not hold a query");

@@ -29,7 +29,9 @@ class RuntimeObserver {
   // A whole extension point for one pod.
   virtual void ObserveExtensionPoint(const Profile& profile, ExtensionPoint point, Code code,
                                      Duration took) = 0;
-  // One plugin; only in cycles with Cycle::observe_plugins.
+  // Whether this run of PreEnqueue, which is in no cycle, is one in which plugins are measured.
+  virtual bool SamplesPreEnqueue() { return false; }
+  // One plugin; only in cycles with Cycle::observe_plugins, and in such runs of PreEnqueue.
   virtual void ObservePlugin(std::string_view plugin, ExtensionPoint point, Code code,
                              Duration took) = 0;
   // A plugin was asked about `count` nodes (PreFilter and PreScore: about the pod).

@@ -32,10 +32,11 @@ class PointTimer {
 class PluginTimer {
  public:
   PluginTimer(const Cycle& cycle, const std::string_view& plugin, ExtensionPoint point)
-      : busy_(cycle.observer),
-        observer_(cycle.observe_plugins ? cycle.observer : nullptr),
-        plugin_(plugin),
-        point_(point) {
+      : PluginTimer(cycle.observer, cycle.observe_plugins, plugin, point) {}
+  // The same outside of a cycle; `sampled`: it is measured.
+  PluginTimer(RuntimeObserver* observer, bool sampled, const std::string_view& plugin,
+              ExtensionPoint point)
+      : busy_(observer), observer_(sampled ? observer : nullptr), plugin_(plugin), point_(point) {
     if (busy_ != nullptr) before_ = busy_->SetBusy({&plugin, point});
     if (observer_ != nullptr) start_ = observer_->Now();
   }

@@ -34,7 +34,8 @@ bool HasCreated(const MetricSpec& spec) {
 Registry::Registry(RegistryOptions options)
     : options_(std::move(options)), plugin_metrics_(options_.native_histograms, options_.clock) {
   for (size_t i = 0; i < MetricTable().size(); ++i) {
-    if (MetricTable()[i].labels.empty()) Intern(static_cast<Metric>(i));
+    const auto metric = static_cast<Metric>(i);
+    if (SpecOf(metric).labels.empty() && !options_.absent.contains(metric)) Intern(metric);
   }
   CountTable();
 }
@@ -43,6 +44,7 @@ void Registry::CountTable() {
   for (size_t i = 0; i < MetricTable().size(); ++i) {
     const MetricSpec& spec = MetricTable()[i];
     if (spec.page != Page::kMetrics || spec.stability == Stability::kNone) continue;
+    if (options_.absent.contains(static_cast<Metric>(i))) continue;
     if (!Shows(static_cast<Metric>(i))) {
       if (!options_.disabled.contains(spec.name)) Add(Intern(Metric::kHiddenMetrics));
       continue;
@@ -60,7 +62,7 @@ std::optional<Time> Registry::WallNow() const {
 
 bool Registry::Shows(Metric metric) const {
   const MetricSpec& spec = SpecOf(metric);
-  return !options_.disabled.contains(spec.name) &&
+  return !options_.absent.contains(metric) && !options_.disabled.contains(spec.name) &&
          (spec.deprecated_version.empty() || options_.show_hidden);
 }
 

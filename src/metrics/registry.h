@@ -38,6 +38,8 @@ struct RegistryOptions {
   bool show_hidden = false;
   // --disabled-metrics: full names that are not shown, come what may.
   std::set<std::string, std::less<>> disabled{};
+  // What the feature gates leave out: not shown, nor counted among those that there are.
+  std::set<Metric> absent{};
   // --allow-metric-labels: the values that a label may have, by metric and label; others count as
   // "unexpected".
   using Label = std::pair<std::string, std::string>;
@@ -54,7 +56,7 @@ struct RegistryOptions {
 // LocalMetrics instead.
 class Registry {
  public:
-  // Metrics without labels are there from the start, at zero.
+  // Metrics without labels are there from the start, at zero, unless they are absent.
   explicit Registry(RegistryOptions options = {});
 
   // The series, made at zero if it is new. The wrong number of label values is a bug.
@@ -97,7 +99,7 @@ class Registry {
   std::string Exposition(Page page = Page::kMetrics, Format format = Format::kText);
   // Sets the page's counters and histograms back to zero.
   void Reset(Page page);
-  // Whether the flags let the metric be seen.
+  // Whether flags and gates let the metric be seen.
   bool Shows(Metric metric) const;
   // Whether its series are to fill SeriesValue::native.
   bool IsNative(const MetricSpec& spec) const {

@@ -195,6 +195,10 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
   }
   if (ours && old_pod->metadata.resource_version != pod->metadata.resource_version) {
     UpdatePendingPod(old_pod, pod, now);
+    for (const ClusterEvent& event :
+         PodUpdateEvents(EventResource::kUnscheduledPod, *old_pod, *pod)) {
+      if (event.action != action::kUpdate) metrics_.Handled(event.resource, event.action);
+    }
     metrics_.Handled(EventResource::kUnscheduledPod, action::kUpdate);
   }
 }

@@ -20,6 +20,12 @@ void MetricsObserver::ObserveExtensionPoint(const framework::Profile& profile,
   metrics_.Observe(series, took);
 }
 
+// Counted, not drawn: whether it is measured must change no decision that is drawn later.
+bool MetricsObserver::SamplesPreEnqueue() {
+  constexpr uint64_t kSampling = 10;
+  return pre_enqueues_++ % kSampling == 0;
+}
+
 void MetricsObserver::ObservePlugin(std::string_view plugin, framework::ExtensionPoint point,
                                     Code code, Duration took) {
   const auto [it, added] = plugins_.try_emplace({plugin.data(), point, code});

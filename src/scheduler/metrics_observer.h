@@ -36,6 +36,7 @@ class MetricsObserver final : public framework::RuntimeObserver {
   std::string BusyPlugin() const;
   void ObserveExtensionPoint(const framework::Profile& profile, framework::ExtensionPoint point,
                              Code code, Duration took) override;
+  bool SamplesPreEnqueue() override;
   void ObservePlugin(std::string_view plugin, framework::ExtensionPoint point, Code code,
                      Duration took) override;
   void CountEvaluations(const framework::Profile& profile, std::string_view plugin,
@@ -80,6 +81,7 @@ class MetricsObserver final : public framework::RuntimeObserver {
   const Clock& clock_;
   std::atomic<const std::string_view*> plugin_ = nullptr;
   std::atomic<framework::ExtensionPoint> point_{};
+  uint64_t pre_enqueues_ = 0;
   std::map<const framework::Profile*, PointSeries> points_;
   std::map<PluginKey, metrics::SeriesId> plugins_;
   std::map<EvaluationKey, metrics::SeriesId> evaluations_;

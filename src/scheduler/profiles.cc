@@ -87,6 +87,19 @@ Duration PodGroupBackoffOf(const config::Profile& profile) {
   return {};
 }
 
+// Makes the series of what its plugins evaluate, at zero: a rate needs the value before the first.
+void ShowEvaluations(const framework::Profile& profile, framework::RuntimeObserver& observer) {
+  using framework::ExtensionPoint;
+  const auto show = [&](const auto& entries, ExtensionPoint point) {
+    for (const auto& entry : entries) observer.CountEvaluations(profile, entry.name, point, 0);
+  };
+  const auto& plugins = profile.plugins();
+  show(plugins.pre_filter, ExtensionPoint::kPreFilter);
+  show(plugins.filter, ExtensionPoint::kFilter);
+  show(plugins.pre_score, ExtensionPoint::kPreScore);
+  show(plugins.score, ExtensionPoint::kScore);
+}
+
 bool TellsOfGates(const framework::Profile& profile, std::string_view plugin) {
   return std::ranges::any_of(profile.plugins().pre_enqueue, [plugin](const auto& entry) {
     return entry.name == plugin && dynamic_cast<const MovedGates*>(entry.plugin) != nullptr;
@@ -101,6 +114,9 @@ Result<Profiles> Profiles::Make(config::SchedulerConfiguration configuration,
   auto made = profiles.MakeAll(configuration);
   if (!made) return Fail(made.error());
   profiles.current_ = std::move(*made);
+  for (const auto& [name, profile] : profiles.current_.profiles) {
+    ShowEvaluations(*profile, state.observer);
+  }
   profiles.configuration_ = std::move(configuration);
   return profiles;
 }
@@ -260,6 +276,7 @@ Result<bool> Profiles::Replace(config::SchedulerConfiguration next,
   for (const auto& [name, profile] : made->profiles)
     HandOverEvictions(*current_.profiles.at(name), *profile);
   retired_.push_back(std::exchange(current_, std::move(*made)));
+  for (const auto& [name, profile] : current_.profiles) ShowEvaluations(*profile, state_->observer);
   configuration_ = std::move(next);
   return true;
 }

@@ -109,6 +109,29 @@ Result<metrics::RegistryOptions> ReadMetricsFlags(const MetricsFlags& flags) {
   return options;
 }
 
+std::set<Metric> MetricsOfGatesOff(const config::FeatureGates& gates, bool pod_groups) {
+  std::set<Metric> off;
+  if (!gates.Enabled("SchedulerAsyncPreemption")) {
+    off.insert({Metric::kPreemptionGoroutinesDuration, Metric::kPreemptionGoroutinesExecution});
+  }
+  if (!gates.Enabled("DRAExtendedResource")) off.insert(Metric::kResourceClaimCreates);
+  if (!pod_groups) {
+    off.insert({Metric::kPodGroupScheduleAttempts, Metric::kPodGroupSchedulingAttemptDuration,
+                Metric::kPodGroupSchedulingAlgorithmDuration, Metric::kWorkloadPreemptionAttempts,
+                Metric::kWorkloadPreemptionVictims, Metric::kPreemptionWorkloadDisruptions,
+                Metric::kPreemptionEvaluationDuration, Metric::kPreemptionExecutionDuration,
+                Metric::kPreemptionPdbViolations});
+  }
+  if (!gates.Enabled("TopologyAwareWorkloadScheduling")) {
+    off.insert({Metric::kGeneratedPlacements, Metric::kPlacementEvaluations,
+                Metric::kPlacementEvaluationDuration});
+  }
+  if (!gates.Enabled("DRADeviceBindingConditions")) {
+    off.insert({Metric::kBindingConditionsAllocations, Metric::kBindingConditionsWaitDuration});
+  }
+  return off;
+}
+
 void DescribeBuild(Registry& registry, const config::FeatureGates& gates,
                    int min_compatibility_minor) {
   const auto set = [&registry](Metric metric, std::initializer_list<std::string_view> labels,

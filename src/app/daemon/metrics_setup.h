@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
+
 #include "berth/result.h"
 #include "src/app/flags/flags.h"
 #include "src/config/feature_gates.h"
@@ -13,6 +15,10 @@ namespace berth::app {
 // read, holds something else than "metric,label" and values, or is named along with
 // --allow-metric-labels.
 Result<metrics::RegistryOptions> ReadMetricsFlags(const MetricsFlags& flags);
+
+// The metrics that these gates leave out, as kube-scheduler does. `pod_groups`: there are pod
+// groups, by a gate or by a plugin.
+std::set<metrics::Metric> MetricsOfGatesOff(const config::FeatureGates& gates, bool pod_groups);
 
 // Sets what does not change while the process runs: versions and feature gates.
 void DescribeBuild(metrics::Registry& registry, const config::FeatureGates& gates,

@@ -45,27 +45,31 @@ double Seconds(Duration duration) { return std::chrono::duration<double>(duratio
 
 void RequestMetrics::OnAttempt(const Attempt& attempt) {
   const std::string code = CodeLabel(attempt.code);
-  registry_.Add(
-      registry_.Intern(Metric::kRestClientRequests, {code, attempt.method, attempt.host}));
-  const auto observe = [&](Metric metric, double value) {
-    registry_.Observe(registry_.Intern(metric, {attempt.method, attempt.host}), value);
-  };
-  // A watch lasts for minutes by design; client-go does not time it either.
-  if (attempt.verb != client::Verb::kWatch) {
-    observe(Metric::kRestClientRequestDuration, Seconds(attempt.duration));
+  const std::string_view method = Method(attempt.verb);
+  registry_.Add(registry_.Intern(Metric::kRestClientRequests, {code, method, attempt.host}));
+  if (attempt.is_retry) {
+    registry_.Add(
+        registry_.Intern(Metric::kRestClientRequestRetries, {code, method, attempt.host}));
   }
-  observe(Metric::kRestClientRequestSize, static_cast<double>(attempt.request_bytes));
-  observe(Metric::kRestClientResponseSize, static_cast<double>(attempt.response_bytes));
+  // client-go neither measures watches nor times them: they last for minutes by design.
+  if (attempt.verb == client::Verb::kWatch) return;
+  registry_.Observe(registry_.Intern(Metric::kRestClientRequestSize, {method, attempt.host}),
+                    static_cast<double>(attempt.request_bytes));
+}
+
+void RequestMetrics::OnEnd(const End& end) {
+  if (end.verb == client::Verb::kWatch) return;
+  const std::string_view method = Method(end.verb);
+  registry_.Observe(registry_.Intern(Metric::kRestClientRequestDuration, {method, end.host}),
+                    Seconds(end.duration));
+  if (!end.response_bytes) return;
+  registry_.Observe(registry_.Intern(Metric::kRestClientResponseSize, {method, end.host}),
+                    static_cast<double>(*end.response_bytes));
 }
 
 void RequestMetrics::OnRateLimited(client::Verb verb, std::string_view host, Duration waited) {
   registry_.Observe(registry_.Intern(Metric::kRestClientRateLimiterDuration, {Method(verb), host}),
                     Seconds(waited));
-}
-
-void RequestMetrics::OnRetry(client::Verb verb, std::string_view host, int code) {
-  const std::string label = CodeLabel(code);
-  registry_.Add(registry_.Intern(Metric::kRestClientRequestRetries, {label, Method(verb), host}));
 }
 
 void AccessMetrics::OnAuthenticated(std::string_view result, const serving::User* user,

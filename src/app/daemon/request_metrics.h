@@ -17,8 +17,8 @@ class RequestMetrics final : public client::RequestObserver {
   explicit RequestMetrics(metrics::Registry& registry) : registry_(registry) {}
 
   void OnAttempt(const Attempt& attempt) override;
+  void OnEnd(const End& end) override;
   void OnRateLimited(client::Verb verb, std::string_view host, Duration waited) override;
-  void OnRetry(client::Verb verb, std::string_view host, int code) override;
 
  private:
   metrics::Registry& registry_;

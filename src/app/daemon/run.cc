@@ -208,6 +208,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   auto metrics = ReadMetricsFlags(flags->metrics);
   if (!metrics) return CommandFailed(metrics.error());
   metrics->native_histograms = settings->feature_gates.Enabled("NativeHistograms");
+  metrics->absent = MetricsOfGatesOff(settings->feature_gates, settings->features().pod_groups());
   const uint64_t seed = flags->seed.value_or(base::RandomSeed());
   base::LogInfo(
       "Starting Berth",

@@ -143,9 +143,8 @@ void MembersTrial::TryMember(PodGroupAttempt& group, size_t i, const NodeSet* no
     }
   }
   if (stopwatch_) attempt.decision_took = stopwatch_() - attempt.stopwatch_start;
-  if (!group.preview) {
-    state_.metrics.Observe(algorithm_series_, state_.clock.Now() - attempt.start);
-  }
+  member.took = state_.clock.Now() - attempt.start;
+  if (!group.preview) state_.metrics.Observe(algorithm_series_, member.took);
 }
 
 void MembersTrial::Refuse(MemberAttempt& member, const NodeSet* nodes,

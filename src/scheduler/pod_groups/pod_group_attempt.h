@@ -23,6 +23,7 @@ struct MemberResult {
   Result result = Result::kUntried;
   std::string node_name = {};  // kPlaced
   Failure failure = {};        // kRejected, kError
+  Duration took = {};          // the trial
 };
 
 // One pod in the cycle of its group.

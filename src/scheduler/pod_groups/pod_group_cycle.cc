@@ -689,6 +689,8 @@ void PodGroupCycle::FailAll(PodGroupTree tree, const std::string& error) {
 void PodGroupCycle::Submit(PodGroupTree tree) {
   for (PodGroupTree::Group& group : tree.groups) {
     for (MemberAttempt& member : group.pods.members) {
+      // An attempt is as long as its own trial: the other pods' turns are no part of it.
+      member.attempt.start = state_.clock.Now() - member.took;
       if (group.verdict->ok() && member.result == AttemptResult::kPlaced) {
         Commit(member);
       } else {

@@ -27,6 +27,20 @@ TEST(MetricsSetupTest, FlagsTellWhatIsHiddenAndWhichLabelsCount) {
   EXPECT_FALSE(ReadMetricsFlags({})->show_hidden);
 }
 
+TEST(MetricsSetupTest, GatesThatAreOffLeaveTheirMetricsOut) {
+  using metrics::Metric;
+  const auto off = [](const std::vector<std::string>& gates, bool pod_groups) {
+    return MetricsOfGatesOff(*config::FeatureGates::Parse(gates), pod_groups);
+  };
+  const auto by_default = off({}, false);
+  EXPECT_TRUE(by_default.contains(Metric::kWorkloadPreemptionVictims));
+  EXPECT_TRUE(by_default.contains(Metric::kGeneratedPlacements));
+  EXPECT_FALSE(by_default.contains(Metric::kPreemptionGoroutinesExecution));
+  EXPECT_FALSE(off({}, true).contains(Metric::kWorkloadPreemptionVictims));
+  EXPECT_TRUE(off({"SchedulerAsyncPreemption=false"}, false)
+                  .contains(Metric::kPreemptionGoroutinesExecution));
+}
+
 TEST(MetricsSetupTest, AManifestMayHoldItsMapAtTheTopOrUnderItsKey) {
   const test::TempFolder folder;
   for (const char* text : {"\"m,l\": \"x,y\"\n", "allowListMapping:\n  \"m,l\": \"x,y\"\n"}) {

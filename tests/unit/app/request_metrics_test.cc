@@ -3,24 +3,27 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 namespace berth::app {
 namespace {
 
 using client::Verb;
 using metrics::Metric;
 
+// How often it was observed.
+uint64_t Count(const metrics::SeriesValue& histogram) {
+  return std::accumulate(histogram.buckets.begin(), histogram.buckets.end(), uint64_t{0});
+}
+
 TEST(RequestMetricsTest, CountsAttemptsByCodeMethodAndHost) {
   metrics::Registry registry;
   RequestMetrics observer(registry);
-  RequestMetrics::Attempt attempt;
-  attempt.verb = Verb::kCreate;
-  attempt.method = "POST";
-  attempt.host = "h:1";
-  attempt.code = 201;
-  attempt.duration = std::chrono::milliseconds(500);
+  RequestMetrics::Attempt attempt{.verb = Verb::kCreate, .host = "h:1", .code = 429};
   attempt.request_bytes = 100;
-  attempt.response_bytes = 300;
   observer.OnAttempt(attempt);
+  attempt.is_retry = true;
+  attempt.code = 201;
   observer.OnAttempt(attempt);
   attempt.code = 0;
   observer.OnAttempt(attempt);
@@ -28,25 +31,46 @@ TEST(RequestMetricsTest, CountsAttemptsByCodeMethodAndHost) {
   const auto value = [&](Metric metric, std::initializer_list<std::string_view> labels) {
     return registry.Read(registry.Intern(metric, labels));
   };
-  EXPECT_EQ(value(Metric::kRestClientRequests, {"201", "POST", "h:1"}).value, 2);
-  EXPECT_EQ(value(Metric::kRestClientRequests, {"<error>", "POST", "h:1"}).value, 1);
-  EXPECT_EQ(value(Metric::kRestClientRequestDuration, {"POST", "h:1"}).sum, 1.5);
+  for (const char* code : {"429", "201", "<error>"}) {
+    EXPECT_EQ(value(Metric::kRestClientRequests, {code, "POST", "h:1"}).value, 1) << code;
+  }
+  EXPECT_EQ(value(Metric::kRestClientRequestRetries, {"429", "POST", "h:1"}).value, 0);
+  EXPECT_EQ(value(Metric::kRestClientRequestRetries, {"201", "POST", "h:1"}).value, 1);
+  EXPECT_EQ(value(Metric::kRestClientRequestRetries, {"<error>", "POST", "h:1"}).value, 1);
   EXPECT_EQ(value(Metric::kRestClientRequestSize, {"POST", "h:1"}).sum, 300);
-  EXPECT_EQ(value(Metric::kRestClientResponseSize, {"POST", "h:1"}).sum, 900);
 }
 
-TEST(RequestMetricsTest, DoesNotTimeWatches) {
+TEST(RequestMetricsTest, TimesRequestsAndMeasuresAnswersThatWereRead) {
   metrics::Registry registry;
   RequestMetrics observer(registry);
-  RequestMetrics::Attempt attempt;
-  attempt.verb = Verb::kWatch;
-  attempt.method = "GET";
-  attempt.host = "h:1";
-  attempt.code = 200;
-  attempt.duration = std::chrono::minutes(5);
-  observer.OnAttempt(attempt);
-  EXPECT_EQ(registry.Read(registry.Intern(Metric::kRestClientRequestDuration, {"GET", "h:1"})).sum,
-            0);
+  RequestMetrics::End end{
+      .verb = Verb::kList, .host = "h:1", .duration = {}, .response_bytes = 300};
+  end.duration = std::chrono::milliseconds(500);
+  observer.OnEnd(end);
+  end.response_bytes.reset();
+  observer.OnEnd(end);
+  const auto duration =
+      registry.Read(registry.Intern(Metric::kRestClientRequestDuration, {"GET", "h:1"}));
+  EXPECT_EQ(duration.sum, 1);
+  const auto size = registry.Read(registry.Intern(Metric::kRestClientResponseSize, {"GET", "h:1"}));
+  EXPECT_EQ(Count(size), 1u);
+  EXPECT_EQ(size.sum, 300);
+}
+
+TEST(RequestMetricsTest, NeitherTimesNorMeasuresWatches) {
+  metrics::Registry registry;
+  RequestMetrics observer(registry);
+  observer.OnAttempt({.verb = Verb::kWatch, .host = "h:1", .code = 200, .request_bytes = 5});
+  observer.OnEnd({.verb = Verb::kWatch,
+                  .host = "h:1",
+                  .duration = std::chrono::minutes(5),
+                  .response_bytes = 300});
+  const auto value = [&](Metric metric) {
+    return registry.Read(registry.Intern(metric, {"GET", "h:1"}));
+  };
+  EXPECT_EQ(Count(value(Metric::kRestClientRequestDuration)), 0u);
+  EXPECT_EQ(Count(value(Metric::kRestClientRequestSize)), 0u);
+  EXPECT_EQ(Count(value(Metric::kRestClientResponseSize)), 0u);
   EXPECT_EQ(
       registry.Read(registry.Intern(Metric::kRestClientRequests, {"200", "GET", "h:1"})).value, 1);
 }
@@ -65,7 +89,7 @@ TEST(RequestMetricsTest, LabelsEachVerbWithItsHttpMethod) {
     metrics::Registry registry;
     RequestMetrics observer(registry);
     observer.OnRateLimited(c.verb, "h:1", std::chrono::seconds(2));
-    observer.OnRetry(c.verb, "h:1", 429);
+    observer.OnAttempt({.verb = c.verb, .host = "h:1", .code = 429, .is_retry = true});
     EXPECT_EQ(
         registry.Read(registry.Intern(Metric::kRestClientRateLimiterDuration, {c.method, "h:1"}))
             .sum,

@@ -466,18 +466,19 @@ TEST(CurlClientTest, ANamespaceWhoseAnswersAreLateLeavesSlotsToOthersAndTellsOfA
 class CountingObserver final : public RequestObserver {
  public:
   void OnAttempt(const Attempt& attempt) override {
-    codes.push_back(attempt.code);
-    bytes = attempt.response_bytes;
+    (attempt.is_retry ? retried : first).push_back(attempt.code);
     host = attempt.host;
+    if (attempt.verb == Verb::kWatch) watched.set_value();
   }
+  void OnEnd(const End& end) override { ends.push_back(end); }
   void OnRateLimited(Verb, std::string_view, Duration) override { ++turns; }
-  void OnRetry(Verb, std::string_view, int code) override { retried = code; }
 
-  std::vector<int> codes;
+  std::vector<int> first;
+  std::vector<int> retried;
+  std::vector<End> ends;
   std::string host;
-  size_t bytes = 0;
   int turns = 0;
-  int retried = 0;
+  std::promise<void> watched;
 };
 
 TEST(CurlClientTest, WritesAreHeldBackWhereNobodyMayWrite) {
@@ -523,21 +524,74 @@ TEST(CurlClientTest, WritesAreHeldBackWhereNobodyMayWrite) {
   }
 }
 
-TEST(CurlClientTest, TheObserverSeesEveryAttempt) {
+TEST(CurlClientTest, TheObserverSeesEveryAttemptAndEachRequestsEnd) {
   CountingObserver observer;
   std::atomic<int> requests = 0;
   TestServer server([&](const ServedRequest&, ServerPeer& peer) {
-    peer.Answer(requests++ == 0 ? 429 : 200, "12345");
+    const bool first = requests++ == 0;
+    peer.Answer(first ? 429 : 200, first ? "too many" : "12345", "text/plain",
+                first ? "Retry-After: 30\r\n" : "");
   });
   {
     TestClient client(server, [&](ClientOptions& options) { options.observer = &observer; });
-    EXPECT_TRUE(client.Do(Get("/x", 1)));
+    auto answer = client.Start(Get("/x", 1));
+    while (answer.wait_for(milliseconds(1)) != std::future_status::ready) {
+      if (requests > 0) client.Advance(std::chrono::seconds(1));
+    }
+    EXPECT_TRUE(Await(std::move(answer)));
   }
-  EXPECT_THAT(observer.codes, ElementsAre(429, 200));
-  EXPECT_EQ(observer.bytes, 5u);
+  EXPECT_THAT(observer.first, ElementsAre(429));
+  EXPECT_THAT(observer.retried, ElementsAre(200)) << "what the retry got";
   EXPECT_EQ(observer.turns, 2);
-  EXPECT_EQ(observer.retried, 429);
+  ASSERT_EQ(observer.ends.size(), 1u);
+  EXPECT_EQ(observer.ends[0].response_bytes, 5u) << "the last answer's";
+  EXPECT_GE(observer.ends[0].duration, std::chrono::seconds(30)) << "with the wait";
   EXPECT_EQ(observer.host, "127.0.0.1:" + std::to_string(server.port()));
+}
+
+TEST(CurlClientTest, TheObserverSeesWhatGotNoAnswer) {
+  CountingObserver observer;
+  TestServer server([](const ServedRequest&, ServerPeer& peer) { peer.Reset(); });
+  {
+    TestClient client(server, [&](ClientOptions& options) { options.observer = &observer; });
+    Request lease = Post("/x", "{}");
+    lease.priority = Priority::kUnlimited;
+    EXPECT_FALSE(client.Do(std::move(lease)));
+  }
+  EXPECT_THAT(observer.first, ElementsAre(0));
+  EXPECT_EQ(observer.turns, 1) << "it did not wait";
+  ASSERT_EQ(observer.ends.size(), 1u);
+  EXPECT_EQ(observer.ends[0].response_bytes, std::nullopt);
+}
+
+TEST(CurlClientTest, TheObserverSeesAWatchWhenItBegins) {
+  CountingObserver observer;
+  TestServer server([](const ServedRequest&, ServerPeer& peer) {
+    peer.Send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    peer.WaitForPeer();
+  });
+  {
+    TestClient client(server, [&](ClientOptions& options) { options.observer = &observer; });
+    test::StartWatch(*client);
+    Await(observer.watched.get_future());
+  }
+  EXPECT_THAT(observer.first, ElementsAre(200)) << "and once";
+  EXPECT_EQ(observer.turns, 0);
+}
+
+TEST(CurlClientTest, TheObserverSeesAWatchThatEndsBeforeItsAnswer) {
+  CountingObserver observer;
+  std::promise<void> asked;
+  TestServer server([&](const ServedRequest&, ServerPeer& peer) {
+    asked.set_value();
+    peer.WaitForPeer();
+  });
+  {
+    TestClient client(server, [&](ClientOptions& options) { options.observer = &observer; });
+    test::StartWatch(*client);
+    Await(asked.get_future());
+  }
+  EXPECT_THAT(observer.first, ElementsAre(0));
 }
 
 TEST(CurlClientTest, ManyThreadsMaySendAndCancelAtOnce) {

@@ -190,14 +190,16 @@ TEST(ServerAddressTest, AddressesAreTakenApart) {
     const char* host;
     const char* host_port;
     const char* path;
+    const char* authority;
   } cases[] = {
-      {"https://10.0.0.1:6443", false, "https", "10.0.0.1", "10.0.0.1:6443", ""},
-      {"https://api.example", false, "https", "api.example", "api.example:443", ""},
-      {"http://localhost:8080/", false, "http", "localhost", "localhost:8080", ""},
-      {"https://[::1]:6443/k8s/clusters/c/", false, "https", "::1", "[::1]:6443",
-       "/k8s/clusters/c"},
-      {"10.0.0.1:8080", false, "http", "10.0.0.1", "10.0.0.1:8080", ""},
-      {"10.0.0.1:6443", true, "https", "10.0.0.1", "10.0.0.1:6443", ""},
+      {"https://10.0.0.1:6443", false, "https", "10.0.0.1", "10.0.0.1:6443", "", "10.0.0.1:6443"},
+      {"https://api.example", false, "https", "api.example", "api.example:443", "", "api.example"},
+      {"http://localhost:8080/", false, "http", "localhost", "localhost:8080", "",
+       "localhost:8080"},
+      {"https://[::1]:6443/k8s/clusters/c/", false, "https", "::1", "[::1]:6443", "/k8s/clusters/c",
+       "[::1]:6443"},
+      {"10.0.0.1:8080", false, "http", "10.0.0.1", "10.0.0.1:8080", "", "10.0.0.1:8080"},
+      {"10.0.0.1:6443", true, "https", "10.0.0.1", "10.0.0.1:6443", "", "10.0.0.1:6443"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.text);
@@ -207,6 +209,7 @@ TEST(ServerAddressTest, AddressesAreTakenApart) {
     EXPECT_EQ(address->host, c.host);
     EXPECT_EQ(address->HostPort(), c.host_port);
     EXPECT_EQ(address->path, c.path);
+    EXPECT_EQ(address->authority, c.authority);
   }
   for (const char* bad :
        {"", "ftp://x", "https://", "https://u:p@h", "https://h?x=1", "https://h:x"}) {

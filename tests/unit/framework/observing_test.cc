@@ -24,6 +24,7 @@ class WritingObserver final : public RuntimeObserver {
     EXPECT_GT(took, Duration::zero());
     points.push_back(std::string(ExtensionPointName(point)) + " " + std::string(CodeName(code)));
   }
+  bool SamplesPreEnqueue() override { return samples_pre_enqueue; }
   void ObservePlugin(std::string_view plugin, ExtensionPoint point, Code code,
                      Duration took) override {
     EXPECT_EQ(took, std::chrono::seconds(1));
@@ -37,6 +38,7 @@ class WritingObserver final : public RuntimeObserver {
   }
 
   berth::framework::BusyPlugin busy;
+  bool samples_pre_enqueue = false;
   std::vector<std::string> points;
   std::vector<std::string> plugins;
   std::vector<std::string> evaluations;
@@ -91,6 +93,16 @@ TEST_F(ObservingTest, ASampledCycleHearsOfEachPlugin) {
   RunPermit(*profile_, cycle_, *pod_, "n1");
   EXPECT_THAT(observer_.plugins,
               ElementsAre("Reserve A Error", "Permit A Success", "Permit B Success"));
+}
+
+TEST_F(ObservingTest, PreEnqueueIsASuccessForAGatedPodToo) {
+  plugin("B").pre_enqueue = Make(Code::kUnschedulableAndUnresolvable, "gated");
+  observer_.samples_pre_enqueue = true;
+  EXPECT_EQ(RunPreEnqueue(*profile_, *pod_, "", &observer_).plugin, "B");
+  EXPECT_THAT(observer_.points, ElementsAre("PreEnqueue Success"));
+  EXPECT_THAT(observer_.plugins,
+              ElementsAre("PreEnqueue A Success", "PreEnqueue B UnschedulableAndUnresolvable"));
+  EXPECT_EQ(observer_.busy.name, nullptr);
 }
 
 TEST_F(ObservingTest, EvaluationsAreCountedByPluginButNotThoseThatWereSkipped) {

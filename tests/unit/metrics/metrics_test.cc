@@ -150,6 +150,23 @@ TEST(RegistryTest, HidesWhatIsDisabledOrDeprecatedAndCountsIt) {
   EXPECT_THAT(registry.Exposition(), HasSubstr("\ndisabled_metrics_total 2\n"));
 }
 
+TEST(RegistryTest, WhatGatesLeaveOutIsNotThere) {
+  const auto registered = [](Registry& registry) {
+    return registry.Read(registry.Intern(Metric::kRegisteredMetrics, {"ALPHA", ""})).value;
+  };
+  Registry all;
+  Registry some(
+      {.disabled = {},
+       .absent = {Metric::kWorkloadPreemptionVictims, Metric::kPreemptionGoroutinesExecution},
+       .allowed_values = {}});
+  some.Add(some.Intern(Metric::kPreemptionGoroutinesExecution, {"success"}));
+  EXPECT_NE(Lines(all, "scheduler_workload_preemption_victims"), "");
+  EXPECT_EQ(Lines(some, "scheduler_workload_preemption_victims"), "");
+  EXPECT_EQ(Lines(some, "scheduler_preemption_goroutines_execution_total"), "");
+  EXPECT_EQ(registered(some), registered(all) - 2);
+  EXPECT_THAT(some.Exposition(), HasSubstr("\nhidden_metrics_total 1\n"));
+}
+
 TEST(RegistryTest, LabelValuesThatAreNotAllowedCountTogether) {
   Registry registry(
       {.show_hidden = false,

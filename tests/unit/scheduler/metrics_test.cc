@@ -33,6 +33,51 @@ TEST_F(MetricsTest, EveryChangeOfTheClusterIsTimedUnderItsEvent) {
                               "scheduler\",resource=\"nodes\",version=\"v1\"} 2\n"));
 }
 
+TEST_F(MetricsTest, AChangeOfAPodWithoutANodeIsTimedUnderEachOfItsEvents) {
+  Synced();
+  const auto gated = MakePod().Name("p").Gate("g").Ptr();
+  AddPod(gated);
+  api::Pod open = *gated;
+  open.spec.scheduling_gates.clear();
+  open.metadata.labels.emplace_back("a", "b");
+  open.metadata.resource_version = "later";
+  UpdatePod(gated, std::make_shared<const api::Pod>(open));
+  const auto old_pod = std::make_shared<const api::Pod>(open);
+  open.metadata.resource_version = "latest";
+  UpdatePod(old_pod, std::make_shared<const api::Pod>(open));
+  Turn();
+  const std::string text = Metrics();
+  const auto times = [](const std::string& event, int count) {
+    return HasSubstr("scheduler_event_handling_duration_seconds_count{event=\"" + event + "\"} " +
+                     std::to_string(count) + "\n");
+  };
+  EXPECT_THAT(text, times("UnscheduledPodUpdate", 2));
+  EXPECT_THAT(text, times("UnscheduledPodUpdatePodSchedulingGatesEliminated", 1));
+  EXPECT_THAT(text, times("UnscheduledPodUpdatePodLabel", 1));
+}
+
+TEST_F(MetricsTest, WhatPluginsEvaluateIsThereFromTheStartAtZero) {
+  Synced();
+  Turn();
+  const std::string text = Metrics();
+  for (const char* point : {"PreFilter", "Filter", "PreScore", "Score"}) {
+    EXPECT_THAT(text, HasSubstr("scheduler_plugin_evaluation_total{extension_point=\"" +
+                                std::string(point) +
+                                "\",plugin=\"NodeResourcesFit\",profile=\"default-scheduler\"} "
+                                "0\n"));
+  }
+}
+
+TEST(MetricsObserverTest, EveryTenthRunOfPreEnqueueIsMeasured) {
+  metrics::Registry registry;
+  metrics::LocalMetrics local(registry);
+  base::VirtualClock clock;
+  scheduler::MetricsObserver observer(local, clock);
+  int sampled = 0;
+  for (int i = 0; i < 30; ++i) sampled += observer.SamplesPreEnqueue() ? 1 : 0;
+  EXPECT_EQ(sampled, 3);
+}
+
 TEST_F(MetricsTest, ATurnEndsWhereTheLoopLooksForMessagesAgain) {
   // Each pod takes 15 ms: no look at the inbox waits for both.
   options_.on_cycle = [this](const scheduler::CycleOutcome&) {

@@ -7,6 +7,7 @@
 
 #include "tests/support/default_plugins.h"
 #include "tests/support/device_builders.h"
+#include "tests/support/fake_extender.h"
 #include "tests/unit/scheduler/pod_group_fixture.h"
 
 namespace berth::scheduler {
@@ -43,6 +44,22 @@ TEST_F(PodGroupCycleTest, AGangWaitsForItsPodGroupAndForMinCountPodsThenIsBoundI
       GroupStatusPatches("train"),
       ElementsAre(AllOf(HasSubstr(R"("type":"PodGroupInitiallyScheduled")"),
                         HasSubstr(R"("status":"True")"), HasSubstr(R"("reason":"Scheduled")"))));
+}
+
+TEST_F(PodGroupCycleTest, APodsAttemptIsNoLongerForTheTurnsOfTheOthers) {
+  const auto extender = std::make_shared<test::FakeExtender>();
+  extender->filters = true;
+  extender->on_wait = [this] { clock().Advance(seconds(1)); };
+  options_.extenders = {extender};
+  Restart();
+  Synced();
+  AddNodeWithCpu("n1", 8);
+  AddGroup(MakeGroup("train", 3));
+  AddMembers("train", 3);
+  Turn();
+  EXPECT_THAT(Bindings(), SizeIs(3));
+  EXPECT_THAT(Metrics(), HasSubstr("scheduler_scheduling_attempt_duration_seconds_sum{"
+                                   "profile=\"default-scheduler\",result=\"scheduled\"} 3\n"));
 }
 
 TEST_F(PodGroupCycleTest, AGangThatDoesNotFitTakesNothingAndStartsOnceThereIsRoom) {
