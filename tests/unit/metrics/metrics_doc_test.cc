@@ -32,7 +32,7 @@ format or, to a client whose Accept header prefers it, as delimited protobuf.
 
 Names, types, labels, buckets and help texts are kube-scheduler 1.37's, so its dashboards and alerts
 work; what is Berth's own begins with `berth_`. A series with labels appears when it is first
-counted. Help texts begin with `[STABLE]`, `[BETA]` or `[ALPHA]`, as Kubernetes promises for each.
+counted, those of `scheduler_plugin_evaluation_total` at the start. Help texts begin with `[STABLE]`, `[BETA]` or `[ALPHA]`, as Kubernetes promises for each.
 
 Flags, as kube-scheduler's: `--disabled-metrics` hides metrics by name; `--allow-metric-labels` and
 `--allow-metric-labels-manifest` name the values that a label may have, all others become
@@ -42,8 +42,8 @@ Flags, as kube-scheduler's: `--disabled-metrics` hides metrics by name; `--allow
 
 In protobuf a histogram has native buckets besides the classic ones, as kube-scheduler 1.37's has: each at most
 1.1 times as wide as the one before (schema 3), 160 at most (then each two become one, until the process ends),
-and zero up to 2^-128. `--feature-gates=NativeHistograms=false` leaves the classic ones alone. As there, those of the client (`rest_client_*`)
-and of questions about callers (`apiserver_delegated_*`) have none.
+and zero up to 2^-128. `--feature-gates=NativeHistograms=false` leaves the classic ones alone. As there, those of
+the client (`rest_client_*`) and of questions about callers (`apiserver_delegated_*`) have none.
 
 Prometheus asks for protobuf, and stores native buckets, where its feature `native-histograms` is on. It drops the
 classic ones of such a histogram then, which queries of `_bucket` series need, the shipped dashboard's and alerts' among
@@ -54,8 +54,11 @@ them, unless the scrape job keeps them: `scrape_classic_histograms: true` (from 
 
 - Protobuf in its two spellings for people (`encoding=text`, `encoding=compact-text`) is answered with text, `name[]`
   in a query is not looked at, and there is no header `Process-Start-Time-Unix`.
-- `scheduler_plugin_evaluation_total` counts calls that were made. Where a pod fails as another of
-  its class has just failed no plugin is called, and `berth_reused_verdicts_total` counts instead.
+- `scheduler_plugin_evaluation_total`, `scheduler_framework_extension_point_duration_seconds` and
+  `scheduler_preemption_evaluation_duration_seconds` count calls that were made. Where a pod is decided or refused as
+  another of its class has just been no plugin is called, and `berth_reused_verdicts_total` counts instead.
+- `scheduler_plugin_execution_duration_seconds` has one value for a plugin's pass over all nodes at Filter and at Score,
+  with the status `Success` unless the pass failed; kube-scheduler has one for each node, with that node's status.
 - `scheduler_goroutines` counts work of that kind: there is one thread that schedules, and none is
   parked for a pod. Only `operation="binding"` exists.
 - `kubernetes_build_info` names the kube-scheduler whose contract is kept, so that version checks
@@ -65,15 +68,19 @@ them, unless the scrape job keeps them: `scrape_classic_histograms: true` (from 
   kinds wait in one inbox, so `berth_inbox_depth` stands for `informer_queued_items`.
 
 Not here, since what they count does not exist: `scheduler_batch_*`,
-`scheduler_get_node_hint_duration_seconds` and `scheduler_store_schedule_results_duration_seconds`
-(opportunistic batching), `scheduler_pre_queueing_hint_evaluations_total`,
+`scheduler_get_node_hint_duration_seconds`, `scheduler_store_schedule_results_duration_seconds` and the
+extension point `Sign` (opportunistic batching), `scheduler_pre_queueing_hint_evaluations_total`,
 `scheduler_async_api_call_*` and `scheduler_pending_async_api_calls` (feature gates that are off by
 default), `scheduler_volume_binder_cache_requests_total` (never counted by kube-scheduler either),
 `workqueue_*` (its certificate controllers'), `informer_store_resource_version`,
 `rest_client_transport_*` and `rest_client_exec_plugin_*` (client-go's inner workings),
 `authentication_token_cache_*`, and what libraries of the API server register in every component.
-Those of pod groups, of whole workloads' preemption and of placements are counted with the feature
-gates GenericWorkload and TopologyAwareWorkloadScheduling alone.
+
+Metrics of a feature gate that is off are not there, as in kube-scheduler: those of pod groups and of preemption by
+them (GenericWorkload; Berth has them with the plugin Coscheduling, too), of placements
+(TopologyAwareWorkloadScheduling), `scheduler_preemption_goroutines_*` (SchedulerAsyncPreemption),
+`scheduler_dra_bindingconditions_*` (DRADeviceBindingConditions) and
+`dynamic_resource_allocation_resourceclaim_creates_total` (DRAExtendedResource).
 )";
 
 std::string_view PathOf(Page page) {
