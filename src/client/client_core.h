@@ -114,7 +114,7 @@ class CurlClient::Core {
 
   const ClientOptions options_;
   const ServerAddress address_;
-  const std::string host_;  // for the log
+  const std::string host_;
   const Clock& clock_;
   std::atomic<uint64_t> last_id_ = 0;
   // What the server's answers have shown; both stay once they are set.
