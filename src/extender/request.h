@@ -63,7 +63,7 @@ class Request final : public client::Call {
     std::string error;
   };
 
-  // The error of a request that did not come to its end.
+  // The error of a request that failed on its way.
   std::string Lost(const std::string& why) const;
   End EndOf(const tl::expected<HttpAnswer, HttpFailure>& answer) const;
   // The first end counts.
