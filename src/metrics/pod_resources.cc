@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -22,8 +23,16 @@ std::string_view UnitOf(std::string_view resource) {
   return resource.starts_with("attachable-volumes-") ? "integer" : "";
 }
 
+// As Go has it: a whole number of the largest of these units, times the unit.
 double ToDouble(const api::Quantity& quantity) {
-  return static_cast<double>(static_cast<long double>(quantity.nanos()) / 1e9L);
+  struct Unit {
+    int64_t nanos;
+    double value;
+  };
+  constexpr Unit kUnits[] = {{1'000'000'000, 1}, {1'000'000, 1e-3}, {1'000, 1e-6}, {1, 1e-9}};
+  const Unit& unit = *std::ranges::find_if(
+      kUnits, [&](const Unit& one) { return quantity.nanos() % one.nanos == 0; });
+  return static_cast<double>(quantity.nanos() / unit.nanos) * unit.value;
 }
 
 bool HasEnded(const api::Pod& pod) {

@@ -138,7 +138,7 @@ func TestAScraperThatTakesProtobufGetsNativeHistograms(t *testing.T) {
 			}
 		}
 	}
-	if len(families) < 45 || observed < 6 {
+	if len(families) < 43 || observed < 6 {
 		e.Errorf("%d families, %d histograms with something in them", len(families), observed)
 	}
 	if slis := scraped(e, "/metrics/slis"); slis["kubernetes_healthchecks_total"] == nil {

@@ -67,6 +67,20 @@ TEST(PodResourcesTest, ShowsEffectiveRequestsAndLimitsWithUnitsButNoZeroes) {
           "1.073741824e+09\n");
 }
 
+TEST(PodResourcesTest, ShowsFractionsAsGoComputesThem) {
+  const auto pod = Pod("b", "n");
+  pod->spec.containers[0].resources.requests = {
+      {"a", Amount("9m")}, {"b", Amount("1500m")}, {"c", Amount("7u")}, {"d", Amount("3n")}};
+  const std::shared_ptr<const api::Pod> pods[] = {pod};
+  const std::string text = PodResourcesExposition(pods, Registry());
+  for (const char* value :
+       {"\"a\",scheduler=\"mine\",unit=\"\"} 0.009000000000000001\n",
+        "\"b\",scheduler=\"mine\",unit=\"\"} 1.5\n", "\"c\",scheduler=\"mine\",unit=\"\"} 7e-06\n",
+        "\"d\",scheduler=\"mine\",unit=\"\"} 3.0000000000000004e-09\n"}) {
+    EXPECT_NE(text.find(value), std::string::npos) << value << text;
+  }
+}
+
 TEST(PodResourcesTest, LeavesOutPodsThatHaveEndedAndMetricsThatAreDisabled) {
   const auto with_cpu = [](std::shared_ptr<api::Pod> pod) {
     pod->spec.containers[0].resources.requests = {{"cpu", Amount("1")}};
