@@ -300,8 +300,8 @@ void Reflector::RequestPage() {
 }
 
 void Reflector::RequestWatch() {
-  if (HasGoneBack()) {
-    base::LogV(2, "The server has gone back in time; listing again",
+  if (MayHaveGoneBack()) {
+    base::LogV(2, "The server may have gone back in time; listing again",
                {{"resource", info_.resource}, {"resourceVersion", resource_version_}});
     StartList();
     return;
@@ -381,15 +381,17 @@ bool Reflector::OnWatchEvent(api::Encoding encoding, const api::WatchEvent& even
 
 bool Reflector::Reach(std::string version) {
   if (version.empty()) return true;
-  if (HasGoneBack() || IsOlder(version, resource_version_)) {
+  const bool older = IsOlder(version, resource_version_);
+  if (older || MayHaveGoneBack()) {
     client::ApiError error;
     error.message =
-        "the server went back from version " + resource_version_ + " to version " + version;
+        older ? "the server went back from version " + resource_version_ + " to version " + version
+              : "a list of another kind is older than what was seen before";
     failure_ = std::move(error);
     must_list_ = true;
     return false;
   }
-  versions_->Saw(version);
+  versions_->Saw(info_.kind, version);
   resource_version_ = std::move(version);
   return true;
 }
@@ -415,8 +417,7 @@ bool Reflector::OnBookmark(api::Encoding encoding, std::string_view object) {
 
 void Reflector::CompleteList(const std::string& resource_version) {
   store_.EndList();
-  if (served_) versions_->ListedAgain(resource_version, newest_before_list_);
-  versions_->Saw(resource_version);
+  versions_->Listed(info_.kind, resource_version, newest_before_list_);
   listed_after_going_back_ = versions_->times_gone_back();
   resource_version_ = resource_version;
   served_ = true;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,44 +16,9 @@
 #include "src/informers/informers.h"
 #include "src/informers/kinds.h"
 #include "src/informers/object_store.h"
+#include "src/informers/server_versions.h"
 
 namespace berth::informers {
-
-// A resourceVersion as a number; nullopt: it is none, and cannot be compared.
-inline std::optional<uint64_t> NumberOf(std::string_view version) {
-  uint64_t number = 0;
-  const char* const end = version.data() + version.size();
-  const auto [at, problem] = std::from_chars(version.data(), end, number);
-  if (version.empty() || problem != std::errc() || at != end) return std::nullopt;
-  return number;
-}
-
-// The versions that one API server has given out, of all kinds: they are counted as one. A list
-// that is older than what was seen before it was asked for tells that etcd was restored. Then a
-// watch of another kind must not resume either: its version may have been given out a second time,
-// and what was undone before it would be missed.
-//
-// Thread safety: one owner.
-class ServerVersions {
- public:
-  uint64_t newest() const { return newest_; }
-  // How often the server has gone back in time.
-  uint64_t times_gone_back() const { return times_gone_back_; }
-
-  void Saw(std::string_view version) { newest_ = std::max(newest_, NumberOf(version).value_or(0)); }
-  // A list of a kind that was listed before, as new as the server could give it. `newest_before`:
-  // newest() when it was asked for.
-  void ListedAgain(std::string_view version, uint64_t newest_before) {
-    const auto number = NumberOf(version);
-    if (!number || *number >= newest_before) return;
-    ++times_gone_back_;
-    newest_ = *number;
-  }
-
- private:
-  uint64_t newest_ = 0;
-  uint64_t times_gone_back_ = 0;
-};
 
 // Keeps an ObjectStore equal to what the API server has of one kind.
 //
@@ -74,6 +37,7 @@ class ServerVersions {
 //             410 Gone, or any other ERROR event but 429
 //             two watches in a row without an event or bookmark
 //             a version older than the one before (etcd was restored), here or of another kind
+//             (ServerVersions)
 //
 // A protobuf list comes whole, in one response, and is read item by item while it arrives. For the
 // server that is half the work of a streaming list, a watch that begins with an event for each
@@ -136,8 +100,11 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   bool OnErrorEvent(api::Encoding encoding, std::string_view object);
   // Whether what is under way is a list and no watch.
   bool Lists() const { return phase_ == Phase::kWholeList || phase_ == Phase::kPagedList; }
-  // The server has gone back in time since the last list.
-  bool HasGoneBack() const { return versions_->times_gone_back() != listed_after_going_back_; }
+  // Whether the server has gone back in time since the last list, or may have.
+  bool MayHaveGoneBack() const {
+    return versions_->times_gone_back() != listed_after_going_back_ ||
+           versions_->IsDoubted(info_.kind);
+  }
   // The watch has reached `version`. False where it was further before.
   bool Reach(std::string version);
   // The server answers, if it had not.
@@ -182,7 +149,7 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   std::optional<api::ListMeta> page_;  // of the page that has just ended
   std::string resource_version_;       // where the watch stands
   std::shared_ptr<ServerVersions> versions_;
-  uint64_t newest_before_list_ = 0;
+  ServerVersions::Numbers newest_before_list_;
   uint64_t listed_after_going_back_ = 0;  // versions_->times_gone_back() then
 
   // The stream under way. Callbacks of an earlier one are known by their number.

@@ -584,8 +584,9 @@ TEST_F(ReflectorTest, ARestoreThatAnotherKindHasNoticedIsNotResumedOver) {
     Restart();
     StartSynced({PodJson("a", 1)});
     // Another kind is listed again, from an older state than this one has seen.
-    versions_->ListedAgain("8", versions_->newest());
-    versions_->Saw("20");
+    versions_->Saw(Kind::kNode, "9");
+    versions_->Listed(Kind::kNode, "8", versions_->newest());
+    versions_->Saw(Kind::kNode, "20");
     if (under_way) {
       Push(Frame("MODIFIED", PodJson("a", 14)));
       AwaitRequest();
@@ -603,27 +604,44 @@ TEST_F(ReflectorTest, ARestoreThatAnotherKindHasNoticedIsNotResumedOver) {
   }
 }
 
-TEST_F(ReflectorTest, AListOlderThanWhatOtherKindsHaveSeenTellsOfARestore) {
+TEST_F(ReflectorTest, AListOlderThanWhatItsKindHasSeenTellsOfARestore) {
   StartSynced();
-  versions_->Saw("15");
+  Push(BookmarkFrame(16));
   Push(ErrorFrame(410));
   ExpectStreamingList();
-  versions_->Saw("16");  // newer than the question: the list need not show it
   api_.last().Begin();
-  Push(BookmarkFrame(15, true));
+  Push(BookmarkFrame(16, true));
   EXPECT_EQ(versions_->times_gone_back(), 0u);
   Push(ErrorFrame(410));
   api_.last().Begin();
   Push(BookmarkFrame(12, true));
   EXPECT_EQ(versions_->times_gone_back(), 1u);
-  EXPECT_EQ(versions_->newest(), 12u);
 }
 
-// A kind may have an etcd of its own, which counts by itself.
-TEST_F(ReflectorTest, AFirstListTellsOfNoRestore) {
-  versions_->Saw("1000");
-  StartSynced();
-  EXPECT_EQ(versions_->times_gone_back(), 0u);
+TEST_F(ReflectorTest, AListOlderThanWhatAnotherKindHasSeenIsFollowedByOneListOfThatKind) {
+  for (const bool restored : {false, true}) {
+    SCOPED_TRACE(restored);
+    Restart();
+    StartSynced();
+    Push(BookmarkFrame(1000));
+    // A kind that has been listed before, so that it may share pods' etcd.
+    versions_->Saw(Kind::kNode, "10");
+    versions_->Listed(Kind::kNode, "12", versions_->newest());
+    Push(BookmarkFrame(1001));
+    AwaitRequest();
+    ExpectStreamingList();
+    api_.last().Begin();
+    Push(BookmarkFrame(restored ? 13 : 1002, true));
+    EXPECT_EQ(versions_->times_gone_back(), restored ? 1u : 0u);
+    // Where it stands, the two are known to count apart.
+    versions_->Listed(Kind::kNode, "14", versions_->newest());
+    const size_t asked = api_.size();
+    const uint64_t errors = reflector_->stats().errors;
+    Push(BookmarkFrame(1003));
+    EXPECT_EQ(api_.size(), asked);
+    EXPECT_EQ(reflector_->stats().errors, errors);
+    reflector_->Stop();
+  }
 }
 
 TEST_F(ReflectorTest, GarbageResumesTheWatch) {
