@@ -14,6 +14,7 @@
 #include "src/api/writes.h"
 #include "src/binding/error_text.h"
 #include "src/binding/paths.h"
+#include "src/binding/status_write.h"
 
 namespace berth::binding {
 namespace {
@@ -203,12 +204,8 @@ void ClaimWrites::Delete(const api::ResourceClaim& claim, ClaimDone done) {
 
 void ClaimWrites::WriteExtendedResourceClaimStatus(
     const api::Pod& pod, const api::PodExtendedResourceClaimStatus& status, AsyncDone done) {
-  api_.Send(RequestFor(Verb::kPatch, PodPath(pod.metadata.namespace_, pod.metadata.name, "/status"),
-                       api::kStrategicMergePatchContentType,
-                       api::ExtendedResourceClaimStatusPatch(pod, status)),
-            [done = std::move(done)](const client::ResponseResult& result) {
-              done(result ? AsyncStatus() : AsyncStatus{Code::kError, Text(result.error())});
-            });
+  PatchPodBeingBound(api_, pod, api::ExtendedResourceClaimStatusPatch(pod, status),
+                     api::kStrategicMergePatchContentType, std::move(done));
 }
 
 }  // namespace berth::binding

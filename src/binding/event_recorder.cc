@@ -282,6 +282,7 @@ void EventRecorder::Impl::Send(const WritePtr& write) {
   const api::Event& event = write->event;
   client::Request request;
   request.priority = client::Priority::kEvent;
+  request.repeats_5xx = true;
   request.path = EventsPath(event.namespace_);
   if (event.series && !write->create_series) {
     request.verb = client::Verb::kPatch;

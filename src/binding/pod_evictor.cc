@@ -85,6 +85,7 @@ void PodEvictor::Impl::Delete(const api::ObjectMeta& pod, AsyncDone done) {
   client::Request request;
   request.verb = client::Verb::kDelete;
   request.priority = client::Priority::kEviction;
+  request.repeats_5xx = true;
   request.path = PodPath(pod.namespace_, pod.name);
   request.content_type = api::kJsonContentType;
   request.body = api::DeleteBody(pod.uid);

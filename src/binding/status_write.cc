@@ -3,7 +3,8 @@
 
 #include <utility>
 
-#include "src/api/writes.h"
+#include "src/binding/error_text.h"
+#include "src/binding/paths.h"
 
 namespace berth::binding {
 namespace {
@@ -20,11 +21,13 @@ bool IsRetriable(const client::ApiError& error) {
 }  // namespace
 
 StatusWrite::StatusWrite(client::ApiClient& api, std::string_view path, std::string body,
-                         client::Priority priority, uint64_t seed, Done done)
+                         client::Priority priority, uint64_t seed, Done done,
+                         std::string_view content_type)
     : api_(api),
       path_(std::string(path) + "/status"),
       body_(std::move(body)),
       priority_(priority),
+      content_type_(content_type),
       random_(seed),
       backoff_(kRetryBackoff),
       done_(std::move(done)) {}
@@ -40,7 +43,8 @@ void StatusWrite::Send() {
   request.verb = client::Verb::kPatch;
   request.priority = priority_;
   request.path = path_;
-  request.content_type = api::kStrategicMergePatchContentType;
+  request.content_type = content_type_;
+  request.repeats_5xx = true;
   request.body = body_;
   request.waited = waited_;
   call_ = api_.Send(std::move(request),
@@ -78,6 +82,18 @@ void StatusWrite::Cancel() {
 
 void StatusWrite::Finish(const std::optional<client::ApiError>& error) {
   if (const Done done = std::exchange(done_, nullptr)) done(error);
+}
+
+void PatchPodBeingBound(client::ApiClient& api, const api::Pod& pod, std::string body,
+                        std::string_view content_type, AsyncDone done) {
+  const auto write = std::make_shared<StatusWrite>(
+      api, PodPath(pod.metadata.namespace_, pod.metadata.name), std::move(body),
+      client::Priority::kBind, std::hash<std::string>()(pod.metadata.uid),
+      [done = std::move(done)](const std::optional<client::ApiError>& error) {
+        done(error ? AsyncStatus{Code::kError, Text(*error)} : AsyncStatus());
+      },
+      content_type);
+  api.executor().Post([write] { write->Start({}); });
 }
 
 }  // namespace berth::binding

@@ -7,14 +7,17 @@
 #include <string>
 #include <string_view>
 
+#include "berth/api/pod.h"
+#include "berth/in_tree/async.h"
 #include "berth/random.h"
+#include "src/api/writes.h"
 #include "src/base/backoff.h"
 #include "src/client/api_client.h"
 
 namespace berth::binding {
 
 // One PATCH of an object's status, over all its tries: as kube-scheduler does, 409, 500, 503 and a
-// refused connection are tried four times in all.
+// refused connection are tried four times in all, besides what the client tries again.
 //
 // Thread safety: the executor's thread.
 class StatusWrite : public std::enable_shared_from_this<StatusWrite> {
@@ -22,9 +25,11 @@ class StatusWrite : public std::enable_shared_from_this<StatusWrite> {
   // nullopt: written.
   using Done = std::function<void(const std::optional<client::ApiError>&)>;
 
-  // `path` is that of the object; `body` is a strategic merge patch. `api` must outlive the write.
+  // `path` is that of the object; `body` is a strategic merge patch, unless `content_type` (a
+  // literal) says otherwise. `api` must outlive the write.
   StatusWrite(client::ApiClient& api, std::string_view path, std::string body,
-              client::Priority priority, uint64_t seed, Done done);
+              client::Priority priority, uint64_t seed, Done done,
+              std::string_view content_type = api::kStrategicMergePatchContentType);
 
   // Calls `done` exactly once, never inside the call. `waited` is how long it has waited already.
   void Start(Duration waited);
@@ -40,6 +45,7 @@ class StatusWrite : public std::enable_shared_from_this<StatusWrite> {
   const std::string path_;
   const std::string body_;
   const client::Priority priority_;
+  const std::string_view content_type_;
   Duration waited_{};
   Random random_;
   base::Backoff backoff_;
@@ -49,5 +55,11 @@ class StatusWrite : public std::enable_shared_from_this<StatusWrite> {
   std::optional<base::Executor::TimerId> timer_;
   std::shared_ptr<client::Call> call_;
 };
+
+// The same for the status of a pod that is being bound, in turn with the binds. `done` is called on
+// the executor's thread, never inside the call; the Code is kError where it failed, in the API
+// server's words. `api` must outlive the write. Any thread.
+void PatchPodBeingBound(client::ApiClient& api, const api::Pod& pod, std::string body,
+                        std::string_view content_type, AsyncDone done);
 
 }  // namespace berth::binding

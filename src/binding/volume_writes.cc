@@ -19,6 +19,8 @@ void Patch(client::ApiClient& api, std::string path, std::string body, Cancellat
   client::Request request;
   request.verb = client::Verb::kPatch;
   request.priority = client::Priority::kBind;
+  // It names the version: a patch that was executed already is a conflict.
+  request.repeats_5xx = true;
   request.path = std::move(path);
   request.content_type = api::kStrategicMergePatchContentType;
   request.body = std::move(body);

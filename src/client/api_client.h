@@ -41,8 +41,12 @@ struct Request {
   // From the first byte sent to the last received; zero: none (watches).
   Duration timeout = std::chrono::seconds(30);
   // How often to try again where an answer says nothing was done: 429 always (Retry-After
-  // honoured), connection refused and 503 for reads. Never after a write may have been executed.
+  // honoured), connection refused and 503 for reads. Never after a write may have been executed,
+  // but where `repeats_5xx`.
   int max_retries = 10;
+  // A write that does no harm when it is executed twice: also tried again after a 5xx with
+  // Retry-After.
+  bool repeats_5xx = false;
   // Called at most once, before the answer, when that is late: none has come kLateAfter after the
   // request's turn, over all its tries; or the request waits for its turn because its namespace has
   // its share of requests under way, and one of those is late. May be empty. Executor's thread.

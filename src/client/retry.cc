@@ -14,6 +14,7 @@ bool IsGetOrList(Verb verb) { return verb == Verb::kGet || verb == Verb::kList; 
 bool IsRetriable(const Request& request, const ApiError& error) {
   if (error.reason == kReasonCancelled || error.reason == kReasonTooLarge) return false;
   if (error.code == 429 || error.never_sent) return true;
+  if (error.code >= 500 && error.retry_after && request.repeats_5xx) return true;
   if (!IsGetOrList(request.verb)) return false;
   if (error.code == 0) return error.reason != kReasonTimeout;
   if (error.code >= 500 && error.retry_after) return true;

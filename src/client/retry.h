@@ -31,7 +31,8 @@ Duration AskedWait(Duration retry_after, Random& random);
 //
 //   429, any verb                        Retry-After (AskedWait), else backoff
 //   never sent (refused, unresolved)     backoff, any verb
-//   5xx with Retry-After, 502, 503, 504  reads only; Retry-After, else backoff
+//   5xx with Retry-After                 reads, and what repeats_5xx; Retry-After
+//   502, 503, 504                        reads only; backoff
 //   connection cut                       reads only; backoff
 //   cancelled, timed out, too large,
 //   anything else                        no

@@ -73,9 +73,26 @@ TEST_F(ClaimStatusWriteTest, AFailureSaysWhatFailed) {
   EXPECT_EQ(done_->message, "updating pod default/p NodeAllocatableResourceClaimStatuses: invalid");
 }
 
-TEST_F(ClaimStatusWriteTest, AnEmptyListTakesItBack) {
-  WriteClaimStatuses(api_, *pod_->pod, {}, [](const AsyncStatus&) {});
+TEST_F(ClaimStatusWriteTest, ItIsWrittenAgainWhereTheServerIsNotReady) {
+  api_.last().Fail(test::Rejection(503));
+  executor_.Advance(std::chrono::seconds(2));
+  EXPECT_FALSE(done_);
+  ASSERT_EQ(api_.size(), 2u);
+  EXPECT_EQ(api_.at(1).request.body, api_.at(0).request.body);
+  api_.last().Reply(200, "{}");
   executor_.RunDue();
+  EXPECT_TRUE(done_ && done_->ok());
+}
+
+TEST_F(ClaimStatusWriteTest, AnEmptyListTakesItBackAndIsSentOnce) {
+  std::optional<AsyncStatus> cleared;
+  WriteClaimStatuses(api_, *pod_->pod, {},
+                     [&](AsyncStatus status) { cleared = std::move(status); });
+  executor_.RunDue();
+  api_.last().Fail(test::Rejection(503));
+  executor_.Advance(std::chrono::seconds(2));
+  EXPECT_TRUE(cleared && !cleared->ok());
+  EXPECT_EQ(api_.size(), 2u);
   EXPECT_EQ(api_.last().request.body, R"({"metadata":{"uid":"pod-uid"},"status":)"
                                       R"({"nodeAllocatableResourceClaimStatuses":[]}})");
 }

@@ -232,6 +232,25 @@ TEST_F(ClaimWritesTest, ThePodIsToldOfItsExtendedResources) {
   EXPECT_EQ(done->message, "gone");
 }
 
+TEST_F(ClaimWritesTest, ThePodsStatusIsWrittenAgainWhereTheServerIsNotReady) {
+  std::optional<AsyncStatus> done;
+  writes_.WriteExtendedResourceClaimStatus(*test::MakePod().Name("p").Ptr(), {},
+                                           [&](AsyncStatus status) { done = std::move(status); });
+  EXPECT_TRUE(Sent().repeats_5xx);
+  const std::string body = Sent().body;
+  for (const int code : {503, 409}) {
+    const size_t asked = api_.size();
+    api_.last().Fail(test::Rejection(code));
+    executor_.Advance(std::chrono::seconds(2));
+    EXPECT_FALSE(done);
+    ASSERT_EQ(api_.size(), asked + 1);
+    EXPECT_EQ(Sent().body, body);
+  }
+  api_.last().Reply(200, "{}");
+  executor_.RunDue();
+  EXPECT_TRUE(done && done->ok());
+}
+
 TEST_F(ClaimWritesTest, ErrorsAreToldApartByWhatMayHaveBeenDone) {
   EXPECT_EQ(AfterError(test::Rejection(409, "changed")), Outcome::kConflict);
   EXPECT_EQ(answer_->error, "changed");

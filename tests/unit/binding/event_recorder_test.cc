@@ -299,6 +299,12 @@ TEST_F(EventRecorderTest, ARejectionIsFinal) {
   EXPECT_EQ(recorder_->counts().failed, 6u);
 }
 
+TEST_F(EventRecorderTest, TheClientWaitsWhereTheServerAsksForIt) {
+  Record(Failed());
+  EXPECT_TRUE(Last().repeats_5xx);
+  Reply(201);
+}
+
 TEST_F(EventRecorderTest, AnEventThatExistsAlreadyIsNoFailure) {
   Record(Failed());
   Fail(NoAnswer());

@@ -60,6 +60,7 @@ TEST_F(PodEvictorTest, APodIsMarkedAndThenDeletedBothAsEvictions) {
   Reply(200);
   ASSERT_EQ(api_.size(), 2u);
   ExpectLast(Verb::kDelete, "/api/v1/namespaces/default/pods/web");
+  EXPECT_TRUE(api_.last().request.repeats_5xx) << "it names the UID";
   EXPECT_THAT(api_.last().request.body, HasSubstr("uid-1"));
   EXPECT_FALSE(end_.has_value());
   Reply(200);

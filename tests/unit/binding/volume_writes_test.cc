@@ -41,6 +41,7 @@ TEST_F(VolumeWritesTest, AVolumeIsPatchedWithItsClaimInThisVersionOnly) {
   const client::Request& request = api_.last().request;
   EXPECT_EQ(request.verb, client::Verb::kPatch);
   EXPECT_EQ(request.priority, client::Priority::kBind);
+  EXPECT_TRUE(request.repeats_5xx) << "it names the version";
   EXPECT_EQ(request.path, "/api/v1/persistentvolumes/pv%2F1");
   EXPECT_EQ(request.content_type, "application/strategic-merge-patch+json");
   EXPECT_EQ(request.body,

@@ -62,6 +62,21 @@ TEST(RetryTest, OnlyWhatWasSurelyNotDoneIsTriedAgain) {
   }
 }
 
+TEST(RetryTest, AWriteThatMayBeDoneTwiceIsTriedAgainWhereTheServerAsksForIt) {
+  Random random(1);
+  for (const Verb verb : {Verb::kCreate, Verb::kPatch, Verb::kUpdate, Verb::kDelete}) {
+    const Request request = {.verb = verb, .repeats_5xx = true};
+    for (const int code : {500, 503}) {
+      const auto wait = RetryDelay(request, Answer(code, seconds(2)), 0, random);
+      ASSERT_TRUE(wait);
+      EXPECT_GE(*wait, seconds(2));
+      EXPECT_FALSE(RetryDelay(request, Answer(code), 0, random));
+    }
+    EXPECT_FALSE(RetryDelay(request, Transport(kReasonConnectionLost, false), 0, random));
+    EXPECT_FALSE(RetryDelay(request, Answer(500, seconds(2)), 10, random));
+  }
+}
+
 TEST(RetryTest, MaxRetriesBoundsTheRetries) {
   Random random(1);
   EXPECT_TRUE(RetryDelay({.max_retries = 2}, Answer(429), 1, random));
