@@ -86,8 +86,9 @@ void WriteCondition(const Condition& condition, std::string& out) {
   object.Close();
 }
 
-// Adds the condition to the patch's status, unless it says nothing new.
-void PatchCondition(const PodStatus& old, PodCondition condition, JsonObject& status) {
+// Adds the condition to the patch's status, unless it says nothing new. As in kube-scheduler, that
+// the same was found of a newer generation is news only where something else is written, too.
+void PatchCondition(const PodStatus& old, PodCondition condition, bool alone, JsonObject& status) {
   const auto same_type =
       std::find_if(old.conditions.begin(), old.conditions.end(),
                    [&](const PodCondition& other) { return other.type == condition.type; });
@@ -95,9 +96,8 @@ void PatchCondition(const PodStatus& old, PodCondition condition, JsonObject& st
   if (!is_new) {
     if (same_type->status == condition.status)
       condition.last_transition_time = same_type->last_transition_time;
-    // As in kube-scheduler, that the same was found of a newer generation is no news.
     PodCondition as_before = *same_type;
-    as_before.observed_generation = condition.observed_generation;
+    if (alone) as_before.observed_generation = condition.observed_generation;
     if (as_before == condition) return;
   }
   JsonList order(status.Key("$setElementOrder/conditions"));
@@ -157,8 +157,10 @@ std::optional<std::string> PodStatusPatch(const PodStatus& old, const PodStatusC
                                           std::string_view uid) {
   std::string text;
   JsonObject status(text);
-  if (change.condition) PatchCondition(old, *change.condition, status);
-  if (change.nominated_node_name && *change.nominated_node_name != old.nominated_node_name)
+  const bool renominates =
+      change.nominated_node_name && *change.nominated_node_name != old.nominated_node_name;
+  if (change.condition) PatchCondition(old, *change.condition, !renominates, status);
+  if (renominates)
     SetOrClear(status, "nominatedNodeName", *change.nominated_node_name, old.nominated_node_name);
   status.Close();
   if (status.empty()) return std::nullopt;

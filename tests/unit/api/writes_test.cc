@@ -92,6 +92,22 @@ TEST(PodStatusPatchTest, NothingNewIsNoPatch) {
   EXPECT_EQ(PodStatusPatch(old, PodStatusChange(), "u-1"), std::nullopt);
 }
 
+TEST(PodStatusPatchTest, ANewerGenerationIsNewsOnlyBesideAnotherNomination) {
+  PodStatus old;
+  old.nominated_node_name = "n1";
+  old.conditions.push_back(Unschedulable("0/1"));
+  PodStatusChange change = {.condition = Unschedulable("0/1"), .nominated_node_name = "n1"};
+  change.condition->observed_generation = 4;
+  EXPECT_EQ(PodStatusPatch(old, change, ""), std::nullopt);
+  change.nominated_node_name = "";
+  EXPECT_EQ(PodStatusPatch(old, change, ""),
+            R"({"status":{"$setElementOrder/conditions":[{"type":"PodScheduled"}],)"
+            R"("conditions":[{"type":"PodScheduled","observedGeneration":4}],)"
+            R"("nominatedNodeName":null}})");
+  change.condition->observed_generation = 3;
+  EXPECT_EQ(PodStatusPatch(old, change, ""), R"({"status":{"nominatedNodeName":null}})");
+}
+
 TEST(PodStatusPatchTest, TheNominatedNodeIsSetAndCleared) {
   PodStatus old;
   PodStatusChange change;
