@@ -50,15 +50,15 @@ std::shared_ptr<const api::Pod> ProfileHandle::FindPendingPod(std::string_view n
 void ProfileHandle::RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
                                 std::string_view action, std::string note,
                                 api::Boxed<api::ObjectReference> related) {
-  const bool warning = type == PodEventType::kWarning;
   state_.writers.events.Record({.regarding = binding::ReferenceTo(pod),
                                 .related = std::move(related),
                                 .controller = scheduler_name_,
-                                .warning = warning,
+                                .warning = type == PodEventType::kWarning,
                                 .reason = std::string(reason),
                                 .action = std::string(action),
                                 .note = std::move(note),
-                                .may_repeat = warning});
+                                // A pod is bound once.
+                                .may_repeat = reason != "Scheduled"});
 }
 
 bool ProfileHandle::CancelPreBind(std::string_view uid, std::string cause) {

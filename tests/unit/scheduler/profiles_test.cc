@@ -79,6 +79,17 @@ TEST_F(ProfilesTest, AllProfilesSortTheQueueAlike) {
   EXPECT_EQ(made(configuration), "different queue sort plugin args for profile \"batch\"");
 }
 
+TEST_F(ProfilesTest, WhatComesAgainBecomesASeriesButForBinds) {
+  const auto pod = test::MakePod().Name("web").Uid("web-uid").Ptr();
+  Handle& handle = profiles().Find("batch")->handle();
+  for (const std::string_view reason : {"Preempted", "Preempted", "Scheduled", "Scheduled"}) {
+    handle.RecordEvent(*pod, PodEventType::kNormal, reason, "Binding", "", {});
+    RunExecutor();
+  }
+  EXPECT_EQ(Events("Preempted").size(), 1u);
+  EXPECT_EQ(Events("Scheduled").size(), 2u);
+}
+
 TEST_F(ProfilesTest, TheSameConfigurationChangesNothing) {
   const framework::Profile* before = profiles().Find("batch");
   const auto replaced = Replace(options_.configuration);
