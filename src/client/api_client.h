@@ -131,7 +131,7 @@ class ApiClient {
   // another road than this one.
   virtual bool MayWrite() const { return true; }
 
-  // Whether bodies may be protobuf. Not before the server has answered in it: what stands in a
+  // Whether bodies are to be protobuf. Not before the server has answered in it: what stands in a
   // server's place may know JSON only.
   virtual bool ReadsProtobuf() const { return false; }
 

@@ -68,7 +68,9 @@ class CurlClient::Core {
   void Submit(std::shared_ptr<Exchange> exchange);
   void Cancel(uint64_t id);
   bool MayWrite() const { return !options_.may_write || options_.may_write(); }
-  bool ReadsProtobuf() const { return speaks_protobuf_ && !refuses_protobuf_; }
+  bool ReadsProtobuf() const {
+    return speaks_protobuf_ && !refuses_protobuf_ && !options_.writes_json;
+  }
   // Returns once every exchange has ended.
   void Close();
   // Drops connections and credentials; the last task of the loop.

@@ -53,6 +53,8 @@ struct ClientOptions {
   uint64_t seed = 0;
   // Outlives the client; nullptr: none.
   RequestObserver* observer = nullptr;
+  // Bodies are JSON, also where the server answers in protobuf.
+  bool writes_json = false;
   // Credentials go to an http:// address, too, where others may read them. Off: only over TLS.
   bool credentials_in_clear = false;
   // The caller tells of a server that cannot be reached; else the log does.

@@ -63,6 +63,14 @@ struct ClientConnection {
   std::string content_type = "application/vnd.kubernetes.protobuf";
   float qps = 50;  // negative: no limit
   int32_t burst = 100;
+
+  bool writes_json() const { return content_type == "application/json"; }
+  // Whether objects are to be answered in JSON and nothing else.
+  bool reads_json() const {
+    return accept_content_types.empty()
+               ? writes_json()
+               : accept_content_types.find("protobuf") == std::string::npos;
+  }
 };
 
 struct LeaderElection {

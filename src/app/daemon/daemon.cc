@@ -68,6 +68,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   client_options.burst = connection.burst;
   client_options.user_agent = client::UserAgent(kVersion, kKubernetesVersion, "scheduler");
   client_options.seed = seeds.Next();
+  client_options.writes_json = connection.writes_json();
   client_options.observer = &daemon->request_metrics_;
   const config::LeaderElection election = options.configuration.leader_election;
   if (election.leader_elect) {
@@ -89,7 +90,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   }
   scheduler_options.extenders = std::move(*extenders);
   const informers::KeptText kept_text = TextForExtenders(options.configuration.extenders);
-  const bool json = connection.content_type == "application/json";
+  const bool json = connection.reads_json();
   scheduler_options.configuration = std::move(options.configuration);
   scheduler_options.features = options.features;
   daemon->kinds_ = informers::WatchedKinds(options.features);

@@ -86,6 +86,15 @@ TEST(CurlClientTest, BodiesMayBeProtobufOnceTheServerAnswersInItAndUntilItRefuse
   EXPECT_FALSE(reads_after(200, kProtobuf, Get("/a")));
 }
 
+TEST(CurlClientTest, BodiesAreJsonWhereTheyAreToBe) {
+  TestServer server([&](const ServedRequest&, ServerPeer& peer) {
+    peer.Answer(200, "", "application/vnd.kubernetes.protobuf");
+  });
+  TestClient client(server, [](ClientOptions& o) { o.writes_json = true; });
+  ASSERT_TRUE(client.Do(Get("/a")));
+  EXPECT_FALSE(client->ReadsProtobuf());
+}
+
 TEST(CurlClientTest, EachVerbHasItsMethod) {
   Served served;
   TestServer server([&](const ServedRequest& request, ServerPeer& peer) {

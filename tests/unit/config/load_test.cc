@@ -138,6 +138,28 @@ profiles:
   EXPECT_EQ(config.profiles[1].scheduler_name, "b");
 }
 
+TEST(LoadTest, WhatIsAcceptedSaysWhatObjectsAreAnsweredIn) {
+  const struct {
+    const char* connection;
+    bool reads_json;
+    bool writes_json;
+  } cases[] = {
+      {"{}", false, false},
+      {"{contentType: application/json}", true, true},
+      {"{acceptContentTypes: application/json}", true, false},
+      {"{acceptContentTypes: 'application/vnd.kubernetes.protobuf,application/json', contentType: "
+       "application/json}",
+       false, true},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.connection);
+    const SchedulerConfiguration config =
+        MustLoad(std::string("clientConnection: ") + c.connection + "\n");
+    EXPECT_EQ(config.client_connection.reads_json(), c.reads_json);
+    EXPECT_EQ(config.client_connection.writes_json(), c.writes_json);
+  }
+}
+
 TEST(LoadTest, ReadsJson) {
   const auto config = LoadText(
       R"({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
