@@ -97,13 +97,14 @@ void ClaimBinding::Try() {
   if (claim.claim->metadata.deletion_timestamp) {
     return FailWith("claim " + name + " got deleted in the meantime");
   }
+  const auto& allocation = claim.claim->status.allocation;
+  const bool as_wanted =
+      allocation && (claim.allocation == nullptr || HasSameDevices(*allocation, *claim.allocation));
+  // An answer got lost, and this is what was written; or the group has it.
+  if (as_wanted && IsReservedFor(*claim.claim, claim.consumer)) return OnWritten(claim.claim);
   if (claim.allocation == nullptr) return WriteStatus(claim.claim);
-  if (!claim.claim->status.allocation) return AddFinalizer(claim.claim);
-  if (HasSameDevices(*claim.claim->status.allocation, *claim.allocation)) {
-    // An answer got lost, and this is what was written; or the group has it.
-    if (IsReservedFor(*claim.claim, claim.consumer)) return OnWritten(claim.claim);
-    if (claim.of_group) return WriteStatus(claim.claim);
-  }
+  if (!allocation) return AddFinalizer(claim.claim);
+  if (as_wanted && claim.of_group) return WriteStatus(claim.claim);
   FailWith("claim " + name + " got allocated elsewhere in the meantime");
 }
 
@@ -111,6 +112,7 @@ void ClaimBinding::AddFinalizer(ClaimPtr claim) {
   handle_.claim_writer().AddFinalizer(
       *claim, [self = shared_from_this(), name = claim->metadata.Key()](const ClaimAnswer& answer) {
         if (!answer.ok()) return self->OnFailed(answer, "add finalizer to claim " + name);
+        self->current().claim = answer.claim;
         self->WriteStatus(answer.claim);
       });
 }

@@ -389,7 +389,7 @@ void DynamicResources::Unreserve(CycleState& state, const PodInfo& pod, std::str
     // What is assumed of the claim stays: some pod's write of it was accepted.
     if (!reserved.pending_uid.empty()) claims.RemovePending(reserved.pending_uid, Sharers::kOne);
     if (reserved.extended) {
-      if (!reserved.to_be_made) Delete(*pod.pod, claim);
+      if (!reserved.to_be_made) Delete(claim);
     } else if (claim.status.allocation &&
                IsReservedForPod(*pod.pod, claim, GroupReservations::kIgnored)) {
       // The claim's controller deallocates it where nothing else uses it.

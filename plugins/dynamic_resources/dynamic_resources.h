@@ -323,8 +323,8 @@ class DynamicResources final : public PreEnqueuePlugin,
   std::string_view GiveUpClaim(const api::Pod& pod, const PodDevices& devices,
                                const std::vector<bool>& unavailable, GivenUp& given_up);
   Status GiveUpGroupClaims(CycleState& state, const PodGroupInfo& group, GivenUp& given_up);
-  void Deallocate(const api::Pod& pod, const api::ResourceClaim& claim, GivenUp& given_up);
-  void Delete(const api::Pod& pod, const api::ResourceClaim& claim);
+  void Deallocate(const api::ResourceClaim& claim, GivenUp& given_up);
+  void Delete(const api::ResourceClaim& claim);
 
   Handle& handle_;
   const DynamicResourcesArgs args_;

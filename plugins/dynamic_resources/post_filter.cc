@@ -50,12 +50,12 @@ std::string_view DynamicResources::GiveUpClaim(const api::Pod& pod, const PodDev
     }
   }
   if (!candidates.empty()) {
-    Deallocate(pod, *candidates[handle_.random().Below(candidates.size())], given_up);
+    Deallocate(*candidates[handle_.random().Below(candidates.size())], given_up);
     return "deallocation of ResourceClaim completed";
   }
   const PodDeviceClaim* extended = devices.extended();
   if (extended == nullptr || extended->claim->metadata.name == kMadeUpName) return "";
-  Delete(pod, *extended->claim);
+  Delete(*extended->claim);
   return "deletion of ResourceClaim completed";
 }
 
@@ -93,11 +93,7 @@ Status DynamicResources::GiveUpGroupClaims(CycleState& state, const PodGroupInfo
   const api::ObjectMeta& metadata = group.object.metadata();
   const PodGroupState* members = handle_.pod_groups().Find(metadata.namespace_, metadata.name);
   if (members != nullptr && members->scheduled > 0) return Status::Success();
-  struct Candidate {
-    const api::Pod* pod;
-    const api::ResourceClaim* claim;
-  };
-  std::vector<Candidate> candidates;
+  std::vector<const api::ResourceClaim*> candidates;
   for (size_t i = 0; i < group.unscheduled_pods.size(); ++i) {
     const auto* kept = group.states[i]->Find<PodDevicesState>();
     if (kept == nullptr || kept->devices == nullptr) continue;
@@ -105,13 +101,12 @@ Status DynamicResources::GiveUpGroupClaims(CycleState& state, const PodGroupInfo
     for (size_t c = 0; c < devices.unavailable.size(); ++c) {
       const api::ResourceClaim& claim = *devices.claims[c].claim;
       if (devices.unavailable[c] && IsReservedForAtMost(claim, metadata.uid)) {
-        candidates.push_back({group.unscheduled_pods[i]->pod.get(), &claim});
+        candidates.push_back(&claim);
       }
     }
   }
   if (!candidates.empty()) {
-    const Candidate& drawn = candidates[handle_.random().Below(candidates.size())];
-    Deallocate(*drawn.pod, *drawn.claim, given_up);
+    Deallocate(*candidates[handle_.random().Below(candidates.size())], given_up);
     return state.reasons().Make(Code::kUnschedulable,
                                 "deallocation of PodGroup ResourceClaim completed");
   }
@@ -129,34 +124,22 @@ Status DynamicResources::GiveUpGroupClaims(CycleState& state, const PodGroupInfo
   return Status::Success();
 }
 
-// The claim's change wakes the pod; where there is none, it must be tried again all the same.
-void DynamicResources::Deallocate(const api::Pod& pod, const api::ResourceClaim& claim,
-                                  GivenUp& given_up) {
+// The claim's change wakes the pod. Where the write is refused, the pod waits as any that does not
+// fit: the next attempt would end in the same way.
+void DynamicResources::Deallocate(const api::ResourceClaim& claim, GivenUp& given_up) {
   if (!given_up.insert(claim.metadata.uid).second) return;
   // Its devices were on their way for another pod of the group, and so are gone with this cycle. As
   // in kube-scheduler it is one that gave them up.
   if (!claim.status.allocation) return;
   api::ResourceClaim changed = claim;
   changed.status = {};
-  handle_.claim_writer().WriteStatus(
-      changed, [&handle = handle_, key = pod.metadata.Key()](const ClaimAnswer& answer) {
-        if (!answer.ok()) handle.Post(PodsActivated{{key}});
-      });
+  handle_.claim_writer().WriteStatus(changed, [](const ClaimAnswer&) {});
 }
 
-void DynamicResources::Delete(const api::Pod& pod, const api::ResourceClaim& claim) {
-  const auto again = [&handle = handle_, key = pod.metadata.Key()](const ClaimAnswer& answer) {
-    if (!answer.ok() && answer.outcome != ClaimAnswer::Outcome::kNotFound) {
-      handle.Post(PodsActivated{{key}});
-    }
-  };
+void DynamicResources::Delete(const api::ResourceClaim& claim) {
   handle_.claim_writer().RemoveFinalizer(
-      claim, [&writer = handle_.claim_writer(), again](const ClaimAnswer& answer) {
-        if (answer.ok()) {
-          writer.Delete(*answer.claim, again);
-        } else {
-          again(answer);
-        }
+      claim, [&writer = handle_.claim_writer()](const ClaimAnswer& answer) {
+        if (answer.ok()) writer.Delete(*answer.claim, [](const ClaimAnswer&) {});
       });
 }
 

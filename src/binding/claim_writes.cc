@@ -12,6 +12,7 @@
 #include "src/api/protobuf_writes.h"
 #include "src/api/stored_form.h"
 #include "src/api/writes.h"
+#include "src/base/logging.h"
 #include "src/binding/error_text.h"
 #include "src/binding/paths.h"
 #include "src/binding/status_write.h"
@@ -53,6 +54,12 @@ client::Request RequestFor(Verb verb, std::string path, std::string_view content
   return request;
 }
 
+// Not all who write wait for the answer.
+void LogRefusal(const std::string& path, const ClaimAnswer& answer) {
+  if (answer.outcome != ClaimAnswer::Outcome::kFailed) return;
+  base::LogWarning("Write of a ResourceClaim was refused", {{"path", path}, {"err", answer.error}});
+}
+
 std::string PathOf(const api::ResourceClaim& claim) {
   return ResourceClaimPath(claim.metadata.namespace_, claim.metadata.name);
 }
@@ -62,8 +69,13 @@ std::string PathOf(const api::ResourceClaim& claim) {
 void Send(client::ApiClient& api, client::Request request, ClaimDone done) {
   request.accept =
       std::string(api::kProtobufContentType) + "," + std::string(api::kJsonContentType);
-  api.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {
-    done(AnswerOf(result));
+  const bool reads = request.verb == Verb::kGet;
+  std::string path = request.path;
+  api.Send(std::move(request), [reads, path = std::move(path),
+                                done = std::move(done)](const client::ResponseResult& result) {
+    ClaimAnswer answer = AnswerOf(result);
+    if (!reads) LogRefusal(path, answer);
+    done(std::move(answer));
   });
 }
 
@@ -118,33 +130,34 @@ void Update(client::ApiClient& api, const api::ResourceClaim& claim, std::string
             });
 }
 
-void RemoveConsumer(client::ApiClient& api, const std::string& path, const std::string& uid,
-                    const std::string& consumer_uid, int tries, ClaimDone done) {
-  constexpr int kMostTries = 5;
-  const auto remove =
-      [consumer_uid](const api::ResourceClaim& claim) -> Result<std::optional<api::StoredForm>> {
-    api::ResourceClaimStatus status = claim.status;
-    const bool has_it = std::erase_if(status.reserved_for, [&](const auto& consumer) {
-                          return consumer.uid == consumer_uid;
-                        }) > 0;
-    if (!has_it) return std::optional<api::StoredForm>();
-    return api::WithStatus(claim.stored, status);
-  };
+constexpr int kMostTries = 5;
+
+// A write of a claim whatever its version is.
+struct LatestChange {
+  std::string path;
+  std::string uid;
+  std::string_view subresource;  // a literal
+  Change change;
+};
+
+// Reads the claim, and again after a conflict; `tries` of all tries have been made.
+void ChangeLatest(client::ApiClient& api, LatestChange wanted, int tries, ClaimDone done) {
+  std::string path = wanted.path;
   ReadClaim(
-      api, path,
-      [&api, path, uid, consumer_uid, tries, remove, done = std::move(done)](ClaimAnswer answer) {
+      api, std::move(path),
+      [&api, wanted = std::move(wanted), tries, done = std::move(done)](ClaimAnswer answer) {
         if (!answer.ok()) return done(std::move(answer));
-        if (answer.claim->metadata.uid != uid) {
+        if (answer.claim->metadata.uid != wanted.uid) {
           return done(
               {.outcome = ClaimAnswer::Outcome::kConflict,
                .error = "ResourceClaim " + answer.claim->metadata.Key() + " is another one"});
         }
-        Put(api, std::move(answer.claim), "/status", remove,
-            [&api, path, uid, consumer_uid, tries, done](ClaimAnswer written) {
+        Put(api, std::move(answer.claim), wanted.subresource, wanted.change,
+            [&api, wanted, tries, done](ClaimAnswer written) {
               if (written.outcome != ClaimAnswer::Outcome::kConflict || tries + 1 == kMostTries) {
                 return done(std::move(written));
               }
-              RemoveConsumer(api, path, uid, consumer_uid, tries + 1, done);
+              ChangeLatest(api, wanted, tries + 1, done);
             });
       });
 }
@@ -166,7 +179,12 @@ void ClaimWrites::RemoveFinalizer(const api::ResourceClaim& claim, ClaimDone don
   const auto remove = [](const api::ResourceClaim& now) -> Result<std::optional<api::StoredForm>> {
     return api::WithoutFinalizer(now.stored);
   };
-  Update(api_, claim, "", remove, std::move(done));
+  Update(api_, claim, "", remove,
+         [&api = api_, wanted = LatestChange{PathOf(claim), claim.metadata.uid, "", remove},
+          done = std::move(done)](ClaimAnswer answer) {
+           if (answer.outcome != ClaimAnswer::Outcome::kConflict) return done(std::move(answer));
+           ChangeLatest(api, wanted, 1, done);
+         });
 }
 
 void ClaimWrites::WriteStatus(const api::ResourceClaim& claim, ClaimDone done) {
@@ -179,8 +197,16 @@ void ClaimWrites::WriteStatus(const api::ResourceClaim& claim, ClaimDone done) {
 
 void ClaimWrites::RemoveReservation(const api::ResourceClaim& claim, std::string_view consumer_uid,
                                     ClaimDone done) {
-  RemoveConsumer(api_, PathOf(claim), claim.metadata.uid, std::string(consumer_uid), 0,
-                 std::move(done));
+  const auto remove = [consumer_uid = std::string(consumer_uid)](
+                          const api::ResourceClaim& now) -> Result<std::optional<api::StoredForm>> {
+    api::ResourceClaimStatus status = now.status;
+    const bool has_it = std::erase_if(status.reserved_for, [&](const auto& consumer) {
+                          return consumer.uid == consumer_uid;
+                        }) > 0;
+    if (!has_it) return std::optional<api::StoredForm>();
+    return api::WithStatus(now.stored, status);
+  };
+  ChangeLatest(api_, {PathOf(claim), claim.metadata.uid, "/status", remove}, 0, std::move(done));
 }
 
 void ClaimWrites::Create(const api::ResourceClaim& claim, std::string_view generate_name,
@@ -194,10 +220,11 @@ void ClaimWrites::Create(const api::ResourceClaim& claim, std::string_view gener
 void ClaimWrites::Delete(const api::ResourceClaim& claim, ClaimDone done) {
   api_.Send(RequestFor(Verb::kDelete, PathOf(claim), api::kJsonContentType,
                        api::DeleteBody(claim.metadata.uid)),
-            [done = std::move(done)](const client::ResponseResult& result) {
+            [path = PathOf(claim), done = std::move(done)](const client::ResponseResult& result) {
               ClaimAnswer answer;
               if (!result)
                 answer = {.outcome = OutcomeOf(result.error()), .error = Text(result.error())};
+              LogRefusal(path, answer);
               done(std::move(answer));
             });
 }

@@ -18,8 +18,12 @@ class AnsweredCall final : public Call {
 
 std::shared_ptr<Call> ReadOnlyClient::Send(Request request, OnResponse done) {
   if (IsRead(request.verb)) return client_.Send(std::move(request), std::move(done));
-  const int code = request.verb == Verb::kCreate ? 201 : 200;
-  executor().Post([done = std::move(done), code] { done(Response{.code = code}); });
+  Response response{.code = request.verb == Verb::kCreate ? 201 : 200};
+  if (request.verb == Verb::kUpdate) {
+    response.content_type = request.content_type;
+    response.body = std::move(request.body);
+  }
+  executor().Post([done = std::move(done), response = std::move(response)] { done(response); });
   return std::make_shared<AnsweredCall>();
 }
 

@@ -8,7 +8,8 @@
 namespace berth::client {
 
 // Lets reads through to another client. A write is not sent: it is answered with success on the
-// executor's next turn, and without a body, so that the caller goes on as if it was done.
+// executor's next turn, so that the caller goes on as if it was done; an update with what was sent,
+// else without a body.
 //
 // Thread safety: any thread, as ApiClient.
 class ReadOnlyClient final : public ApiClient {

@@ -47,7 +47,9 @@ class ClaimWriter {
   virtual ~ClaimWriter() = default;
 
   virtual void Read(std::string_view namespace_, std::string_view name, ClaimDone done) = 0;
-  // Adds kClaimFinalizer, or takes it away; nothing is sent where that is so already.
+  // Adds kClaimFinalizer, or takes it away; nothing is sent where that is so already. It is taken
+  // away whatever the claim's version is: after a conflict the claim is read and written again, up
+  // to five times in all.
   virtual void AddFinalizer(const api::ResourceClaim& claim, ClaimDone done) = 0;
   virtual void RemoveFinalizer(const api::ResourceClaim& claim, ClaimDone done) = 0;
   // Makes the allocation and the consumers what they are in `claim`. An allocation that is there

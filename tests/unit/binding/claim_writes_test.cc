@@ -170,6 +170,33 @@ TEST_F(ClaimWritesTest, AReservationIsTakenOutOfAnyVersion) {
   EXPECT_EQ(api_.size(), before + 2);
 }
 
+TEST_F(ClaimWritesTest, AFinalizerIsTakenOutOfAnyVersion) {
+  const auto version = [](std::string_view number) {
+    std::string text = api::EncodeJson(MakeDeviceClaim("c").Version(number).Obj());
+    constexpr std::string_view kMetadata = R"("metadata":{)";
+    text.insert(text.find(kMetadata) + kMetadata.size(),
+                R"("finalizers":["resource.kubernetes.io/delete-protection"],)");
+    return text;
+  };
+  api::ResourceClaim claim = Stored(MakeDeviceClaim("c").Version("7").Obj());
+  claim.stored = *api::WithFinalizer(claim.stored);
+  writes_.RemoveFinalizer(claim, Done());
+  for (const std::string_view now : {"8", "9"}) {
+    EXPECT_EQ(Sent().verb, client::Verb::kUpdate);
+    api_.last().Fail(test::Rejection(409, "changed"));
+    EXPECT_EQ(Sent().verb, client::Verb::kGet);
+    EXPECT_FALSE(answer_);
+    api_.last().Reply(200, version(now));
+  }
+  EXPECT_EQ(Sent().path, "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c");
+  EXPECT_EQ(api::DecodeJson<api::ResourceClaim>(Sent().body)->metadata.resource_version, "9");
+  EXPECT_THAT(Sent().body, testing::Not(testing::HasSubstr("delete-protection")));
+  api_.last().Reply(200, api::EncodeJson(MakeDeviceClaim("c").Version("10").Obj()));
+  executor_.RunDue();
+  ASSERT_TRUE(answer_ && answer_->ok());
+  EXPECT_EQ(answer_->claim->metadata.resource_version, "10");
+}
+
 TEST_F(ClaimWritesTest, AReservationIsGivenUpAfterFiveConflicts) {
   writes_.RemoveReservation(MakeDeviceClaim("c").Obj(), "pod-uid", Done());
   for (int i = 0; i < 5; ++i) {

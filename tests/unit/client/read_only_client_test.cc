@@ -31,6 +31,16 @@ TEST_F(ReadOnlyClientTest, WritesAreAnsweredAndNotSent) {
   EXPECT_EQ(api_.size(), 0u);
 }
 
+TEST_F(ReadOnlyClientTest, AnUpdateIsAnsweredWithWhatWasSent) {
+  std::optional<ResponseResult> answer;
+  read_only_.Send({.verb = Verb::kUpdate, .content_type = "application/json", .body = "{}"},
+                  [&answer](const ResponseResult& result) { answer = result; });
+  executor_.RunDue();
+  ASSERT_TRUE(answer && answer->has_value());
+  EXPECT_EQ((*answer)->content_type, "application/json");
+  EXPECT_EQ((*answer)->body, "{}");
+}
+
 TEST_F(ReadOnlyClientTest, ReadsPass) {
   read_only_.Send({.verb = Verb::kGet, .path = "/api/v1/pods/a"}, [](const ResponseResult&) {});
   EXPECT_EQ(api_.size(), 1u);
