@@ -79,10 +79,11 @@ PluginRegistration Register() {
           }};
 }
 
-// A plugin whose args parse() reads and checks.
-template <typename PluginType, typename Parse>
-PluginRegistration Register(Parse parse) {
-  return {PluginType::kName, [parse](const ConfigValue& args, Handle& handle) -> Result<Plugin> {
+// A plugin with args.
+template <typename PluginType, typename Args>
+PluginRegistration Register(const ArgsKind<Args>& kind) {
+  return {PluginType::kName,
+          [parse = kind.parse](const ConfigValue& args, Handle& handle) -> Result<Plugin> {
             const auto parsed = parse(args);
             if (!parsed) return Fail(parsed.error());
             return MakePlugin<PluginType>(*parsed, handle);
@@ -93,11 +94,11 @@ bool MayBeOfDevices(const ResourceSpec& resource) { return IsDeviceResourceName(
 
 // A score of resources, which `scored(args)` lists. Where devices can stand for none of them, it is
 // kept as a score that needs no normalising.
-template <typename PluginType, typename Parse, typename Scored>
-PluginRegistration RegisterResourceScore(Parse parse, Scored scored) {
-  const PluginRegistration plain = Register<PluginType>(parse);
-  return {PluginType::kName,
-          [parse, scored, make = plain.factory](const ConfigValue& args, Handle& handle) {
+template <typename PluginType, typename Args, typename Scored>
+PluginRegistration RegisterResourceScore(const ArgsKind<Args>& kind, Scored scored) {
+  const PluginRegistration plain = Register<PluginType>(kind);
+  return {PluginType::kName, [parse = kind.parse, scored, make = plain.factory](
+                                 const ConfigValue& args, Handle& handle) {
             Result<Plugin> plugin = make(args, handle);
             const auto parsed = parse(args);
             if (plugin && parsed && std::ranges::none_of(scored(*parsed), MayBeOfDevices)) {
@@ -109,7 +110,7 @@ PluginRegistration RegisterResourceScore(Parse parse, Scored scored) {
 
 // Without a mix it looks at each pod before that is filtered.
 Result<Plugin> MakeFragmentationAware(const ConfigValue& args, Handle& handle) {
-  const auto parsed = ParseFragmentationAwareArgs(args);
+  const auto parsed = kFragmentationAwareArgs.parse(args);
   if (!parsed) return Fail(parsed.error());
   if (!parsed->mix.empty()) return MakePlugin<FragmentationAware>(*parsed, handle);
   return MakePlugin<LearningFragmentationAware>(*parsed, handle);
@@ -117,21 +118,18 @@ Result<Plugin> MakeFragmentationAware(const ConfigValue& args, Handle& handle) {
 
 // Of the library in plugins/legacy.
 constexpr std::string_view kLegacyLibrary = "legacy";
-constexpr std::string_view kNodeLabel = "NodeLabel";
-constexpr std::string_view kLeastAllocated = "NodeResourcesLeastAllocated";
-constexpr std::string_view kMostAllocated = "NodeResourcesMostAllocated";
-constexpr std::string_view kCapacityRatio = "RequestedToCapacityRatio";
-constexpr std::string_view kServiceAffinity = "ServiceAffinity";
 
-// The args as they are, or with their defaults, where parse() has nothing against them.
-template <auto parse, auto with_defaults = nullptr>
+// The args as they are, or with their defaults, where nothing is wrong with them.
+template <const auto& kind>
 Result<ConfigValue> Prepare(const ConfigValue& args) {
-  if (const auto parsed = parse(args); !parsed) return Fail(parsed.error());
-  if constexpr (with_defaults == nullptr) {
-    return args;
-  } else {
-    return with_defaults(args, ArgsFeatures());
-  }
+  if (const auto parsed = kind.parse(args); !parsed) return Fail(parsed.error());
+  return kind.with_defaults == nullptr ? args : kind.with_defaults(args, ArgsFeatures());
+}
+
+// A plugin of the library with args.
+template <const auto& kind>
+ShippedPlugin Shipped() {
+  return {kind.plugin, kLegacyLibrary, Prepare<kind>};
 }
 
 }  // namespace
@@ -143,38 +141,38 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<NodeName>(),
       Register<NodeUnschedulable>(),
       Register<TaintToleration>(),
-      Register<NodeAffinity>(ParseNodeAffinityArgs),
+      Register<NodeAffinity>(kNodeAffinityArgs),
       Register<NodePorts>(),
       RegisterResourceScore<NodeResourcesFit>(
-          ParseNodeResourcesFitArgs,
+          kNodeResourcesFitArgs,
           [](const NodeResourcesFitArgs& args) { return args.scoring_strategy.resources; }),
-      Register<PodTopologySpread>(ParsePodTopologySpreadArgs),
-      Register<InterPodAffinity>(ParseInterPodAffinityArgs),
-      Register<VolumeBinding>(ParseVolumeBindingArgs),
-      Register<DefaultPreemption>(ParseDefaultPreemptionArgs),
+      Register<PodTopologySpread>(kPodTopologySpreadArgs),
+      Register<InterPodAffinity>(kInterPodAffinityArgs),
+      Register<VolumeBinding>(kVolumeBindingArgs),
+      Register<DefaultPreemption>(kDefaultPreemptionArgs),
       RegisterResourceScore<NodeResourcesBalancedAllocation>(
-          ParseNodeResourcesBalancedAllocationArgs,
+          kNodeResourcesBalancedAllocationArgs,
           [](const NodeResourcesBalancedAllocationArgs& args) { return args.resources; }),
-      Register<NodeResourcesAllocatable>(ParseNodeResourcesAllocatableArgs),
-      Register<NodeResourceTopologyMatch>(ParseNodeResourceTopologyMatchArgs),
+      Register<NodeResourcesAllocatable>(kNodeResourcesAllocatableArgs),
+      Register<NodeResourceTopologyMatch>(kNodeResourceTopologyMatchArgs),
       Register<CapacityScheduling>(),
-      Register<NodeOverload>(ParseNodeOverloadArgs),
-      Register<TargetLoadPacking>(ParseTargetLoadPackingArgs),
-      Register<LoadVariationRiskBalancing>(ParseLoadVariationRiskBalancingArgs),
-      Register<LowRiskOverCommitment>(ParseLowRiskOverCommitmentArgs),
+      Register<NodeOverload>(kNodeOverloadArgs),
+      Register<TargetLoadPacking>(kTargetLoadPackingArgs),
+      Register<LoadVariationRiskBalancing>(kLoadVariationRiskBalancingArgs),
+      Register<LowRiskOverCommitment>(kLowRiskOverCommitmentArgs),
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
       Register<NodeDeclaredFeatures>(),
       Register<VolumeRestrictions>(),
       Register<NodeVolumeLimits>(),
       Register<VolumeZone>(),
-      Register<DynamicResources>(ParseDynamicResourcesArgs),
-      Register<GangScheduling>(ParseGangSchedulingArgs),
-      Register<Coscheduling>(ParseCoschedulingArgs),
+      Register<DynamicResources>(kDynamicResourcesArgs),
+      Register<GangScheduling>(kGangSchedulingArgs),
+      Register<Coscheduling>(kCoschedulingArgs),
       Register<DeferredPodScheduling>(),
       Register<TopologyPlacementGenerator>(),
       Register<PodGroupPodsCount>(),
-      Register<WeightedTopologySpread>(ParseWeightedTopologySpreadArgs),
+      Register<WeightedTopologySpread>(kWeightedTopologySpreadArgs),
       {FragmentationAware::kName, MakeFragmentationAware},
       Register<FixedNodeOrder>(),
   };
@@ -186,52 +184,41 @@ std::vector<ShippedPlugin> ShippedPlugins() {
       {"CinderLimits", kLegacyLibrary},
       {"EBSLimits", kLegacyLibrary},
       {"GCEPDLimits", kLegacyLibrary},
-      {kNodeLabel, kLegacyLibrary, Prepare<ParseNodeLabelArgs>},
+      Shipped<kNodeLabelArgs>(),
       {"NodePreferAvoidPods", kLegacyLibrary},
-      {kLeastAllocated, kLegacyLibrary,
-       Prepare<ParseNodeResourcesLeastAllocatedArgs, AllocatedArgsWithDefaults>},
-      {kMostAllocated, kLegacyLibrary,
-       Prepare<ParseNodeResourcesMostAllocatedArgs, AllocatedArgsWithDefaults>},
-      {kCapacityRatio, kLegacyLibrary,
-       Prepare<ParseRequestedToCapacityRatioArgs, RequestedToCapacityRatioArgsWithDefaults>},
+      Shipped<kNodeResourcesLeastAllocatedArgs>(),
+      Shipped<kNodeResourcesMostAllocatedArgs>(),
+      Shipped<kRequestedToCapacityRatioArgs>(),
       {"SelectorSpread", kLegacyLibrary},
-      {kServiceAffinity, kLegacyLibrary, Prepare<ParseServiceAffinityArgs>},
+      Shipped<kServiceAffinityArgs>(),
   };
 }
 
 std::vector<PluginArgs> InTreeArgs() {
   return {
-      {Coscheduling::kName, CoschedulingArgsWithDefaults, CoschedulingArgsProblems},
-      {DefaultPreemption::kName, DefaultPreemptionArgsWithDefaults, DefaultPreemptionArgsProblems},
-      {DynamicResources::kName, DynamicResourcesArgsWithDefaults, DynamicResourcesArgsProblems},
-      {FragmentationAware::kName, FragmentationAwareArgsWithDefaults,
-       FragmentationAwareArgsProblems},
-      {InterPodAffinity::kName, InterPodAffinityArgsWithDefaults, InterPodAffinityArgsProblems},
-      {LoadVariationRiskBalancing::kName, LoadVariationRiskBalancingArgsWithDefaults,
-       LoadVariationRiskBalancingArgsProblems},
-      {LowRiskOverCommitment::kName, LowRiskOverCommitmentArgsWithDefaults,
-       LowRiskOverCommitmentArgsProblems},
-      {NodeAffinity::kName, nullptr, NodeAffinityArgsProblems},
-      {NodeOverload::kName, NodeOverloadArgsWithDefaults, NodeOverloadArgsProblems},
-      {NodeResourcesAllocatable::kName, NodeResourcesAllocatableArgsWithDefaults,
-       NodeResourcesAllocatableArgsProblems},
-      {NodeResourceTopologyMatch::kName, NodeResourceTopologyMatchArgsWithDefaults,
-       NodeResourceTopologyMatchArgsProblems},
-      {NodeResourcesBalancedAllocation::kName, NodeResourcesBalancedAllocationArgsWithDefaults,
-       NodeResourcesBalancedAllocationArgsProblems},
+      kCoschedulingArgs,
+      kDefaultPreemptionArgs,
+      kDynamicResourcesArgs,
+      kFragmentationAwareArgs,
+      kInterPodAffinityArgs,
+      kLoadVariationRiskBalancingArgs,
+      kLowRiskOverCommitmentArgs,
+      kNodeAffinityArgs,
+      kNodeOverloadArgs,
+      kNodeResourcesAllocatableArgs,
+      kNodeResourceTopologyMatchArgs,
+      kNodeResourcesBalancedAllocationArgs,
       // kube-scheduler checks these only when it makes the plugin.
-      {NodeResourcesFit::kName, NodeResourcesFitArgsWithDefaults, nullptr},
-      {PodTopologySpread::kName, PodTopologySpreadArgsWithDefaults, PodTopologySpreadArgsProblems},
-      {TargetLoadPacking::kName, TargetLoadPackingArgsWithDefaults, TargetLoadPackingArgsProblems},
-      {VolumeBinding::kName, VolumeBindingArgsWithDefaults, VolumeBindingArgsProblems},
-      {WeightedTopologySpread::kName, WeightedTopologySpreadArgsWithDefaults,
-       WeightedTopologySpreadArgsProblems},
-      {kNodeLabel, nullptr, NodeLabelArgsProblems},
-      {kLeastAllocated, AllocatedArgsWithDefaults, NodeResourcesLeastAllocatedArgsProblems},
-      {kMostAllocated, AllocatedArgsWithDefaults, NodeResourcesMostAllocatedArgsProblems},
-      {kCapacityRatio, RequestedToCapacityRatioArgsWithDefaults,
-       RequestedToCapacityRatioArgsProblems},
-      {kServiceAffinity, nullptr, ServiceAffinityArgsProblems},
+      {NodeResourcesFit::kName, kNodeResourcesFitArgs.with_defaults, nullptr},
+      kPodTopologySpreadArgs,
+      kTargetLoadPackingArgs,
+      kVolumeBindingArgs,
+      kWeightedTopologySpreadArgs,
+      kNodeLabelArgs,
+      kNodeResourcesLeastAllocatedArgs,
+      kNodeResourcesMostAllocatedArgs,
+      kRequestedToCapacityRatioArgs,
+      kServiceAffinityArgs,
   };
 }
 

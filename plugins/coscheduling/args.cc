@@ -4,9 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "berth/field_errors.h"
-#include "plugins/shared/args_reader.h"
-
 namespace berth::plugins {
 namespace {
 
@@ -17,19 +14,17 @@ constexpr std::string_view kCoschedulingSearchSteps = "searchSteps";
 // A century: later than that no clock of ours goes.
 constexpr int64_t kMaxSeconds = int64_t{100} * 365 * 24 * 60 * 60;
 
-Result<CoschedulingArgs> ReadCoschedulingArgs(const ConfigValue& value, const std::string& path) {
+CoschedulingArgs ReadCoschedulingArgs(FieldReader& fields) {
   CoschedulingArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "Coscheduling");
   fields.Read(kPermitWaitingTime, args.permit_waiting_time_seconds);
   fields.Read(kPodGroupBackoff, args.pod_group_backoff_seconds);
   fields.Read(kPodGroupRejectPercentage, args.pod_group_reject_percentage);
   fields.Read(kCoschedulingSearchSteps, args.search_steps);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
 }
 
-std::vector<std::string> OutOfRange(const CoschedulingArgs& args, const std::string& parent) {
+std::vector<std::string> CoschedulingProblems(const CoschedulingArgs& args,
+                                              const std::string& parent) {
   std::vector<std::string> problems;
   const auto check = [&](std::string_view field, int64_t value, int64_t highest,
                          std::string_view range) {
@@ -44,16 +39,7 @@ std::vector<std::string> OutOfRange(const CoschedulingArgs& args, const std::str
   return problems;
 }
 
-}  // namespace
-
-Result<CoschedulingArgs> ParseCoschedulingArgs(const ConfigValue& value) {
-  auto args = ReadCoschedulingArgs(value, "");
-  if (!args) return args;
-  if (auto error = AggregateProblems(OutOfRange(*args, ""))) return Fail(std::move(*error));
-  return args;
-}
-
-ConfigValue CoschedulingArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+ConfigValue WithCoschedulingDefaults(const ConfigValue& args, const ArgsFeatures&) {
   const CoschedulingArgs defaults;
   ConfigValue out =
       WithDefault(args, kPermitWaitingTime, ConfigValue(defaults.permit_waiting_time_seconds));
@@ -62,10 +48,10 @@ ConfigValue CoschedulingArgsWithDefaults(const ConfigValue& args, const ArgsFeat
                      ConfigValue(int64_t{defaults.pod_group_reject_percentage}));
 }
 
-std::vector<std::string> CoschedulingArgsProblems(const ConfigValue& args, const std::string& path,
-                                                  const ArgsFeatures&) {
-  const auto read = ReadCoschedulingArgs(args, path);
-  return read ? OutOfRange(*read, path) : std::vector<std::string>{read.error().message};
-}
+}  // namespace
+
+constexpr ArgsKind<CoschedulingArgs> kCoschedulingArgs =
+    MakeArgsKind<"Coscheduling", ReadCoschedulingArgs, CoschedulingProblems>(
+        WithCoschedulingDefaults);
 
 }  // namespace berth::plugins

@@ -2,12 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -26,12 +22,7 @@ struct CoschedulingArgs {
   friend bool operator==(const CoschedulingArgs&, const CoschedulingArgs&) = default;
 };
 
-// Errors: unknown fields, values out of range; with the field's path.
-Result<CoschedulingArgs> ParseCoschedulingArgs(const ConfigValue& value);
-// The args with what they leave out.
-ConfigValue CoschedulingArgsWithDefaults(const ConfigValue& args, const ArgsFeatures& features);
-// What is wrong with them; empty: nothing.
-std::vector<std::string> CoschedulingArgsProblems(const ConfigValue& args, const std::string& path,
-                                                  const ArgsFeatures& features);
+// Errors: values out of range.
+extern const ArgsKind<CoschedulingArgs> kCoschedulingArgs;
 
 }  // namespace berth::plugins

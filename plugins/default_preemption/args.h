@@ -2,12 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -21,15 +17,7 @@ struct DefaultPreemptionArgs {
   friend bool operator==(const DefaultPreemptionArgs&, const DefaultPreemptionArgs&) = default;
 };
 
-// Errors: unknown fields, a percentage outside [0, 100], a negative number, both 0; with the
-// field's path.
-Result<DefaultPreemptionArgs> ParseDefaultPreemptionArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue DefaultPreemptionArgsWithDefaults(const ConfigValue& args,
-                                              const ArgsFeatures& features);
-std::vector<std::string> DefaultPreemptionArgsProblems(const ConfigValue& args,
-                                                       const std::string& path,
-                                                       const ArgsFeatures& features);
+// Errors: a percentage outside [0, 100], a negative number, both 0.
+extern const ArgsKind<DefaultPreemptionArgs> kDefaultPreemptionArgs;
 
 }  // namespace berth::plugins

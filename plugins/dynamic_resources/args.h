@@ -2,13 +2,9 @@
 #pragma once
 
 #include <chrono>
-#include <string>
-#include <vector>
 
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
 #include "berth/time.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -18,13 +14,6 @@ struct DynamicResourcesArgs {
   Duration binding_timeout = std::chrono::minutes(10);
 };
 
-// Errors: unknown fields and wrong types.
-Result<DynamicResourcesArgs> ParseDynamicResourcesArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue DynamicResourcesArgsWithDefaults(const ConfigValue& args, const ArgsFeatures& features);
-std::vector<std::string> DynamicResourcesArgsProblems(const ConfigValue& args,
-                                                      const std::string& path,
-                                                      const ArgsFeatures& features);
+extern const ArgsKind<DynamicResourcesArgs> kDynamicResourcesArgs;
 
 }  // namespace berth::plugins

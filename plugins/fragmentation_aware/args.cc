@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "berth/field_errors.h"
 #include "berth/matching.h"
 #include "plugins/fragmentation_aware/fragmentation.h"
 #include "plugins/shared/extended_resource_classes.h"
@@ -120,7 +119,8 @@ void CheckShape(const ShapeSpec& shape, const std::string& path,
   }
 }
 
-std::vector<std::string> Problems(const FragmentationAwareArgs& args, const std::string& parent) {
+std::vector<std::string> FragmentationProblems(const FragmentationAwareArgs& args,
+                                               const std::string& parent) {
   std::vector<std::string> problems;
   CheckResources(args, parent, problems);
   const std::string mix = FieldPath(parent, kMix);
@@ -140,10 +140,8 @@ std::vector<std::string> Problems(const FragmentationAwareArgs& args, const std:
   return problems;
 }
 
-Result<FragmentationAwareArgs> Read(const ConfigValue& value, const std::string& path) {
+FragmentationAwareArgs ReadFragmentationArgs(FieldReader& fields) {
   FragmentationAwareArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "FragmentationAware");
   args.resources = ReadResources(fields, kResources);
   const ConfigValue::List& list = fields.GetList(kMix);
   for (size_t i = 0; i < list.size(); ++i) {
@@ -151,29 +149,18 @@ Result<FragmentationAwareArgs> Read(const ConfigValue& value, const std::string&
     args.mix.push_back(ReadShapeSpec(entry));
     fields.Merge(entry);
   }
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
+}
+
+ConfigValue WithFragmentationDefaults(const ConfigValue& args, const ArgsFeatures&) {
+  return WithField(args, kResources, WithDefaultResources(args.Find(kResources)));
 }
 
 }  // namespace
 
-Result<FragmentationAwareArgs> ParseFragmentationAwareArgs(const ConfigValue& value) {
-  auto args = Read(value, "");
-  if (!args) return args;
-  if (auto error = AggregateProblems(Problems(*args, ""))) return Fail(std::move(*error));
-  return args;
-}
-
-ConfigValue FragmentationAwareArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
-  return WithField(args, kResources, WithDefaultResources(args.Find(kResources)));
-}
-
-std::vector<std::string> FragmentationAwareArgsProblems(const ConfigValue& args,
-                                                        const std::string& path,
-                                                        const ArgsFeatures&) {
-  const auto read = Read(args, path);
-  return read ? Problems(*read, path) : std::vector<std::string>{read.error().message};
-}
+constexpr ArgsKind<FragmentationAwareArgs> kFragmentationAwareArgs =
+    MakeArgsKind<"FragmentationAware", ReadFragmentationArgs, FragmentationProblems>(
+        WithFragmentationDefaults);
 
 std::string DeviceClassOf(const std::string& resource) {
   const std::string prefix = ImplicitResourceOf("");

@@ -8,10 +8,7 @@
 
 #include "berth/api/pod.h"
 #include "berth/api/quantity.h"
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
-#include "plugins/shared/args_reader.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -38,17 +35,10 @@ struct FragmentationAwareArgs {
   std::vector<ShapeSpec> mix;
 };
 
-// Reads, defaults and validates the args. Errors: unknown fields, wrong types, a resource named
-// twice or with a weight that is not from 1 to 100, more shapes, classes of devices or devices than
-// can be counted, amounts below 0, shares that are no part of a device, expressions that are none.
-Result<FragmentationAwareArgs> ParseFragmentationAwareArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue FragmentationAwareArgsWithDefaults(const ConfigValue& args,
-                                               const ArgsFeatures& features);
-std::vector<std::string> FragmentationAwareArgsProblems(const ConfigValue& args,
-                                                        const std::string& path,
-                                                        const ArgsFeatures& features);
+// Errors: a resource named twice or with a weight that is not from 1 to 100, more shapes, classes
+// of devices or devices than can be counted, amounts below 0, shares that are no part of a device,
+// expressions that are none.
+extern const ArgsKind<FragmentationAwareArgs> kFragmentationAwareArgs;
 
 // The class of devices that the resource stands for, or "": deviceclass.resource.kubernetes.io/c
 // is c.

@@ -2,25 +2,28 @@
 #include "plugins/gang_scheduling/args.h"
 
 #include <string>
-#include <utility>
-
-#include "berth/field_errors.h"
-#include "plugins/shared/args_reader.h"
+#include <vector>
 
 namespace berth::plugins {
+namespace {
 
-Result<GangSchedulingArgs> ParseGangSchedulingArgs(const ConfigValue& value) {
-  constexpr std::string_view kSearchSteps = "searchSteps";
+constexpr std::string_view kGangSearchSteps = "searchSteps";
+
+GangSchedulingArgs ReadGangArgs(FieldReader& fields) {
   GangSchedulingArgs args;
-  FieldReader fields(value, "");
-  ReadTypeMeta(fields, "GangScheduling");
-  fields.Read(kSearchSteps, args.search_steps);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
-  if (args.search_steps < 0) {
-    return Fail(InvalidField(kSearchSteps, std::to_string(args.search_steps),
-                             "not in valid range [0, inf)"));
-  }
+  fields.Read(kGangSearchSteps, args.search_steps);
   return args;
 }
+
+std::vector<std::string> GangProblems(const GangSchedulingArgs& args, const std::string& path) {
+  if (args.search_steps >= 0) return {};
+  return {InvalidField(FieldPath(path, kGangSearchSteps), std::to_string(args.search_steps),
+                       "not in valid range [0, inf)")};
+}
+
+}  // namespace
+
+constexpr ArgsKind<GangSchedulingArgs> kGangSchedulingArgs =
+    MakeArgsKind<"GangScheduling", ReadGangArgs, GangProblems>();
 
 }  // namespace berth::plugins

@@ -2,11 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "berth/config_value.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -19,7 +16,7 @@ struct GangSchedulingArgs {
   friend bool operator==(const GangSchedulingArgs&, const GangSchedulingArgs&) = default;
 };
 
-// Errors: unknown fields, a negative number; with the field's path.
-Result<GangSchedulingArgs> ParseGangSchedulingArgs(const ConfigValue& value);
+// Errors: a negative number.
+extern const ArgsKind<GangSchedulingArgs> kGangSchedulingArgs;
 
 }  // namespace berth::plugins

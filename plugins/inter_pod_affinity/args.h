@@ -2,12 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -19,14 +15,7 @@ struct InterPodAffinityArgs {
   bool ignore_preferred_terms_of_existing_pods = false;
 };
 
-// Reads, defaults and validates the args. Errors: unknown fields, wrong types, and what
-// kube-scheduler rejects, in its words.
-Result<InterPodAffinityArgs> ParseInterPodAffinityArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue InterPodAffinityArgsWithDefaults(const ConfigValue& args, const ArgsFeatures& features);
-std::vector<std::string> InterPodAffinityArgsProblems(const ConfigValue& args,
-                                                      const std::string& path,
-                                                      const ArgsFeatures& features);
+// Errors: what kube-scheduler rejects, in its words.
+extern const ArgsKind<InterPodAffinityArgs> kInterPodAffinityArgs;
 
 }  // namespace berth::plugins

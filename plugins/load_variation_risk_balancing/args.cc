@@ -4,8 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "berth/field_errors.h"
-#include "plugins/shared/args_reader.h"
 #include "plugins/shared/node_metrics_args.h"
 
 namespace berth::plugins {
@@ -20,15 +18,11 @@ struct RawRiskBalancingArgs {
   double sensitivity = -1;
 };
 
-Result<RawRiskBalancingArgs> ReadRiskBalancingArgs(const ConfigValue& value,
-                                                   const std::string& path) {
+RawRiskBalancingArgs ReadRiskBalancingArgs(FieldReader& fields) {
   RawRiskBalancingArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "LoadVariationRiskBalancing");
   args.metrics = ReadNodeMetricsArgs(fields);
   fields.Read(kSafeVarianceMargin, args.margin);
   fields.Read(kSafeVarianceSensitivity, args.sensitivity);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
 }
 
@@ -43,34 +37,28 @@ ConfigValue WithNumber(const ConfigValue& args, std::string_view field, int64_t 
   return WithField(args, field, ConfigValue(number));
 }
 
-}  // namespace
+std::vector<std::string> RiskBalancingProblems(const RawRiskBalancingArgs& args,
+                                               const std::string& path) {
+  return NodeMetricsProblems(args.metrics, path);
+}
 
-Result<LoadVariationRiskBalancingArgs> ParseLoadVariationRiskBalancingArgs(
-    const ConfigValue& value) {
-  auto raw = ReadRiskBalancingArgs(value, "");
-  if (!raw) return Fail(raw.error());
-  if (auto error = AggregateProblems(NodeMetricsProblems(raw->metrics, ""))) {
-    return Fail(std::move(*error));
-  }
+LoadVariationRiskBalancingArgs RiskBalancingArgsOf(const RawRiskBalancingArgs& raw) {
   LoadVariationRiskBalancingArgs args;
-  args.source = SourceOf(raw->metrics);
-  if (raw->margin >= 0) args.margin = raw->margin;
-  if (raw->sensitivity >= 0) args.sensitivity = raw->sensitivity;
+  args.source = SourceOf(raw.metrics);
+  if (raw.margin >= 0) args.margin = raw.margin;
+  if (raw.sensitivity >= 0) args.sensitivity = raw.sensitivity;
   return args;
 }
 
-ConfigValue LoadVariationRiskBalancingArgsWithDefaults(const ConfigValue& args,
-                                                       const ArgsFeatures&) {
+ConfigValue WithRiskBalancingDefaults(const ConfigValue& args, const ArgsFeatures&) {
   return WithNumber(WithNumber(NodeMetricsArgsWithDefaults(args), kSafeVarianceMargin, 1),
                     kSafeVarianceSensitivity, 1);
 }
 
-std::vector<std::string> LoadVariationRiskBalancingArgsProblems(const ConfigValue& args,
-                                                                const std::string& path,
-                                                                const ArgsFeatures&) {
-  const auto read = ReadRiskBalancingArgs(args, path);
-  return read ? NodeMetricsProblems(read->metrics, path)
-              : std::vector<std::string>{read.error().message};
-}
+}  // namespace
+
+constexpr ArgsKind<LoadVariationRiskBalancingArgs> kLoadVariationRiskBalancingArgs =
+    MakeArgsKind<"LoadVariationRiskBalancing", ReadRiskBalancingArgs, RiskBalancingProblems,
+                 RiskBalancingArgsOf>(WithRiskBalancingDefaults);
 
 }  // namespace berth::plugins

@@ -5,8 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "berth/field_errors.h"
-#include "plugins/shared/args_reader.h"
 #include "plugins/shared/node_metrics_args.h"
 
 namespace berth::plugins {
@@ -47,30 +45,24 @@ void ReadWeights(FieldReader& fields, RawOverCommitmentArgs& args) {
   }
 }
 
-Result<RawOverCommitmentArgs> ReadOverCommitmentArgs(const ConfigValue& value,
-                                                     const std::string& path) {
+RawOverCommitmentArgs ReadOverCommitmentArgs(FieldReader& fields) {
   RawOverCommitmentArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "LowRiskOverCommitment");
   args.metrics = ReadNodeMetricsArgs(fields);
   fields.Read(kSmoothingWindowSize, args.smoothing_window_size);
   ReadWeights(fields, args);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
 }
 
-}  // namespace
+std::vector<std::string> OverCommitmentProblems(const RawOverCommitmentArgs& args,
+                                                const std::string& path) {
+  return NodeMetricsProblems(args.metrics, path);
+}
 
-Result<LowRiskOverCommitmentArgs> ParseLowRiskOverCommitmentArgs(const ConfigValue& value) {
-  auto raw = ReadOverCommitmentArgs(value, "");
-  if (!raw) return Fail(raw.error());
-  if (auto error = AggregateProblems(NodeMetricsProblems(raw->metrics, ""))) {
-    return Fail(std::move(*error));
-  }
+LowRiskOverCommitmentArgs OverCommitmentArgsOf(const RawOverCommitmentArgs& raw) {
   LowRiskOverCommitmentArgs args;
-  args.source = SourceOf(raw->metrics);
-  if (raw->smoothing_window_size > 0) args.smoothing_window_size = raw->smoothing_window_size;
-  for (const auto& [resource, weight] : raw->weights) {
+  args.source = SourceOf(raw.metrics);
+  if (raw.smoothing_window_size > 0) args.smoothing_window_size = raw.smoothing_window_size;
+  for (const auto& [resource, weight] : raw.weights) {
     if (!IsWeight(weight)) continue;
     if (resource == "cpu") args.cpu_limit_weight = weight;
     if (resource == "memory") args.memory_limit_weight = weight;
@@ -78,7 +70,7 @@ Result<LowRiskOverCommitmentArgs> ParseLowRiskOverCommitmentArgs(const ConfigVal
   return args;
 }
 
-ConfigValue LowRiskOverCommitmentArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+ConfigValue WithOverCommitmentDefaults(const ConfigValue& args, const ArgsFeatures&) {
   const LowRiskOverCommitmentArgs defaults;
   ConfigValue out = NodeMetricsArgsWithDefaults(args);
   const ConfigValue* size = out.Find(kSmoothingWindowSize);
@@ -100,12 +92,10 @@ ConfigValue LowRiskOverCommitmentArgsWithDefaults(const ConfigValue& args, const
   return WithField(out, kRiskLimitWeights, ConfigValue(std::move(weights)));
 }
 
-std::vector<std::string> LowRiskOverCommitmentArgsProblems(const ConfigValue& args,
-                                                           const std::string& path,
-                                                           const ArgsFeatures&) {
-  const auto read = ReadOverCommitmentArgs(args, path);
-  return read ? NodeMetricsProblems(read->metrics, path)
-              : std::vector<std::string>{read.error().message};
-}
+}  // namespace
+
+constexpr ArgsKind<LowRiskOverCommitmentArgs> kLowRiskOverCommitmentArgs =
+    MakeArgsKind<"LowRiskOverCommitment", ReadOverCommitmentArgs, OverCommitmentProblems,
+                 OverCommitmentArgsOf>(WithOverCommitmentDefaults);
 
 }  // namespace berth::plugins

@@ -2,13 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "berth/config_value.h"
 #include "berth/in_tree/node_metrics.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -21,15 +17,7 @@ struct LowRiskOverCommitmentArgs {
   double memory_limit_weight = 0.5;
 };
 
-// Reads, defaults and validates the args; numbers out of range become the defaults. Errors: unknown
-// fields, wrong types, a source that is none or that is not read here.
-Result<LowRiskOverCommitmentArgs> ParseLowRiskOverCommitmentArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue LowRiskOverCommitmentArgsWithDefaults(const ConfigValue& args,
-                                                  const ArgsFeatures& features);
-std::vector<std::string> LowRiskOverCommitmentArgsProblems(const ConfigValue& args,
-                                                           const std::string& path,
-                                                           const ArgsFeatures& features);
+// Numbers out of range become the defaults. Errors: a source that is none or that is not read here.
+extern const ArgsKind<LowRiskOverCommitmentArgs> kLowRiskOverCommitmentArgs;
 
 }  // namespace berth::plugins

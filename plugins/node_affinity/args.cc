@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/node_affinity/args.h"
 
-#include "berth/field_errors.h"
 #include "plugins/node_affinity/preferred_terms.h"
-#include "plugins/shared/args_reader.h"
 
 namespace berth::plugins {
 namespace {
@@ -56,7 +54,8 @@ api::NodeAffinity ReadAffinity(FieldReader& fields) {
   return affinity;
 }
 
-std::vector<std::string> Problems(const NodeAffinityArgs& args, const std::string& path) {
+std::vector<std::string> AddedAffinityProblems(const NodeAffinityArgs& args,
+                                               const std::string& path) {
   std::vector<std::string> problems;
   if (!args.added_affinity) return problems;
   const std::string added = FieldPath(path, "addedAffinity");
@@ -74,32 +73,19 @@ std::vector<std::string> Problems(const NodeAffinityArgs& args, const std::strin
   return problems;
 }
 
-Result<NodeAffinityArgs> Read(const ConfigValue& value, const std::string& path) {
+NodeAffinityArgs ReadNodeAffinityArgs(FieldReader& fields) {
   NodeAffinityArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "NodeAffinity");
   if (const ConfigValue* added = fields.Get("addedAffinity")) {
     FieldReader nested(*added, fields.PathOf("addedAffinity"));
     args.added_affinity = ReadAffinity(nested);
     fields.Merge(nested);
   }
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
 }
 
 }  // namespace
 
-Result<NodeAffinityArgs> ParseNodeAffinityArgs(const ConfigValue& value) {
-  auto args = Read(value, "");
-  if (!args) return args;
-  if (auto error = AggregateProblems(Problems(*args, ""))) return Fail(std::move(*error));
-  return args;
-}
-
-std::vector<std::string> NodeAffinityArgsProblems(const ConfigValue& args, const std::string& path,
-                                                  const ArgsFeatures&) {
-  const auto read = Read(args, path);
-  return read ? Problems(*read, path) : std::vector<std::string>{read.error().message};
-}
+constexpr ArgsKind<NodeAffinityArgs> kNodeAffinityArgs =
+    MakeArgsKind<"NodeAffinity", ReadNodeAffinityArgs, AddedAffinityProblems>();
 
 }  // namespace berth::plugins

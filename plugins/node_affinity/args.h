@@ -2,13 +2,9 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "berth/api/pod.h"
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -17,11 +13,7 @@ struct NodeAffinityArgs {
   std::optional<api::NodeAffinity> added_affinity;
 };
 
-// Reads and validates the args. Errors: unknown fields, wrong types, terms that cannot be parsed.
-Result<NodeAffinityArgs> ParseNodeAffinityArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-std::vector<std::string> NodeAffinityArgsProblems(const ConfigValue& args, const std::string& path,
-                                                  const ArgsFeatures& features);
+// Errors: terms that cannot be parsed.
+extern const ArgsKind<NodeAffinityArgs> kNodeAffinityArgs;
 
 }  // namespace berth::plugins

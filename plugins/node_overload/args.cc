@@ -4,8 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "berth/field_errors.h"
-#include "plugins/shared/args_reader.h"
 #include "plugins/shared/node_metrics_args.h"
 
 namespace berth::plugins {
@@ -39,13 +37,10 @@ void ReadThresholds(FieldReader& fields, RawOverloadArgs& args) {
   }
 }
 
-Result<RawOverloadArgs> ReadOverloadArgs(const ConfigValue& value, const std::string& path) {
+RawOverloadArgs ReadOverloadArgs(FieldReader& fields) {
   RawOverloadArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "NodeOverload");
   args.metrics = ReadNodeMetricsArgs(fields);
   ReadThresholds(fields, args);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
 }
 
@@ -63,24 +58,19 @@ std::vector<std::string> OverloadProblems(const RawOverloadArgs& args, const std
   return problems;
 }
 
-}  // namespace
-
-Result<NodeOverloadArgs> ParseNodeOverloadArgs(const ConfigValue& value) {
-  auto raw = ReadOverloadArgs(value, "");
-  if (!raw) return Fail(raw.error());
-  if (auto error = AggregateProblems(OverloadProblems(*raw, ""))) return Fail(std::move(*error));
+NodeOverloadArgs OverloadArgsOf(const RawOverloadArgs& raw) {
   NodeOverloadArgs args;
-  args.source = SourceOf(raw->metrics);
-  if (!raw->has_thresholds) return args;
+  args.source = SourceOf(raw.metrics);
+  if (!raw.has_thresholds) return args;
   args.cpu_threshold.reset();
   args.memory_threshold.reset();
-  for (const auto& [resource, percent] : raw->thresholds) {
+  for (const auto& [resource, percent] : raw.thresholds) {
     (resource == kCpuName ? args.cpu_threshold : args.memory_threshold) = percent;
   }
   return args;
 }
 
-ConfigValue NodeOverloadArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+ConfigValue WithOverloadDefaults(const ConfigValue& args, const ArgsFeatures&) {
   const NodeOverloadArgs defaults;
   return WithDefault(NodeMetricsArgsWithDefaults(args), kThresholds,
                      ConfigValue(ConfigValue::Map{
@@ -88,10 +78,10 @@ ConfigValue NodeOverloadArgsWithDefaults(const ConfigValue& args, const ArgsFeat
                          {std::string(kMemoryName), ConfigValue(*defaults.memory_threshold)}}));
 }
 
-std::vector<std::string> NodeOverloadArgsProblems(const ConfigValue& args, const std::string& path,
-                                                  const ArgsFeatures&) {
-  const auto read = ReadOverloadArgs(args, path);
-  return read ? OverloadProblems(*read, path) : std::vector<std::string>{read.error().message};
-}
+}  // namespace
+
+constexpr ArgsKind<NodeOverloadArgs> kNodeOverloadArgs =
+    MakeArgsKind<"NodeOverload", ReadOverloadArgs, OverloadProblems, OverloadArgsOf>(
+        WithOverloadDefaults);
 
 }  // namespace berth::plugins

@@ -2,13 +2,9 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "berth/config_value.h"
 #include "berth/in_tree/node_metrics.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -19,13 +15,8 @@ struct NodeOverloadArgs {
   std::optional<int64_t> memory_threshold = 95;
 };
 
-// Reads, defaults and validates the args. Errors: unknown fields, wrong types, a source that is
-// none or that is not read here, a threshold that is no percentage or is of another resource.
-Result<NodeOverloadArgs> ParseNodeOverloadArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue NodeOverloadArgsWithDefaults(const ConfigValue& args, const ArgsFeatures& features);
-std::vector<std::string> NodeOverloadArgsProblems(const ConfigValue& args, const std::string& path,
-                                                  const ArgsFeatures& features);
+// Errors: a source that is none or that is not read here, a threshold that is no percentage or is
+// of another resource.
+extern const ArgsKind<NodeOverloadArgs> kNodeOverloadArgs;
 
 }  // namespace berth::plugins

@@ -5,9 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "berth/field_errors.h"
-#include "plugins/shared/args_reader.h"
-
 namespace berth::plugins {
 namespace {
 
@@ -81,10 +78,8 @@ void ReadNumaStrategy(FieldReader& fields, NumaArgs& args) {
   fields.Merge(nested);
 }
 
-Result<NumaArgs> ReadNumaArgs(const ConfigValue& value, const std::string& path) {
+NumaArgs ReadNumaArgs(FieldReader& fields) {
   NumaArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "NodeResourceTopologyMatch");
   ReadNumaStrategy(fields, args);
   fields.Read("cacheResyncPeriodSeconds", args.cache_resync_period_seconds);
   fields.Read("discardReservedNodes", args.discard_reserved_nodes);
@@ -96,20 +91,12 @@ Result<NumaArgs> ReadNumaArgs(const ConfigValue& value, const std::string& path)
     ReadNamed(nested, kInformerMode, kInformerModes, args.informer_mode);
     fields.Merge(nested);
   }
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
 }
 
 ConfigValue Text(std::string_view text) { return ConfigValue(std::string(text)); }
 
-}  // namespace
-
-Result<NumaArgs> ParseNodeResourceTopologyMatchArgs(const ConfigValue& value) {
-  return ReadNumaArgs(value, "");
-}
-
-ConfigValue NodeResourceTopologyMatchArgsWithDefaults(const ConfigValue& args,
-                                                      const ArgsFeatures&) {
+ConfigValue WithNumaDefaults(const ConfigValue& args, const ArgsFeatures&) {
   const ConfigValue* strategy = args.Find(kScoringStrategy);
   ConfigValue with_resources = strategy == nullptr
                                    ? ConfigValue(ConfigValue::Map{{"type", Text("LeastAllocated")}})
@@ -125,11 +112,9 @@ ConfigValue NodeResourceTopologyMatchArgsWithDefaults(const ConfigValue& args,
   return WithField(out, kNumaCache, std::move(cache));
 }
 
-std::vector<std::string> NodeResourceTopologyMatchArgsProblems(const ConfigValue& args,
-                                                               const std::string& path,
-                                                               const ArgsFeatures&) {
-  const auto read = ReadNumaArgs(args, path);
-  return read ? std::vector<std::string>() : std::vector<std::string>{read.error().message};
-}
+}  // namespace
+
+constexpr ArgsKind<NodeResourceTopologyMatchArgs> kNodeResourceTopologyMatchArgs =
+    MakeArgsKind<"NodeResourceTopologyMatch", ReadNumaArgs>(WithNumaDefaults);
 
 }  // namespace berth::plugins

@@ -2,13 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
 #include "plugins/node_resource_topology_match/numa_nodes.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -33,14 +29,7 @@ struct NodeResourceTopologyMatchArgs {
   InformerMode informer_mode = InformerMode::kDedicated;
 };
 
-// Errors: unknown fields, wrong types, unknown names.
-Result<NodeResourceTopologyMatchArgs> ParseNodeResourceTopologyMatchArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue NodeResourceTopologyMatchArgsWithDefaults(const ConfigValue& args,
-                                                      const ArgsFeatures& features);
-std::vector<std::string> NodeResourceTopologyMatchArgsProblems(const ConfigValue& args,
-                                                               const std::string& path,
-                                                               const ArgsFeatures& features);
+// Errors: unknown names.
+extern const ArgsKind<NodeResourceTopologyMatchArgs> kNodeResourceTopologyMatchArgs;
 
 }  // namespace berth::plugins

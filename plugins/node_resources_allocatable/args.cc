@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "berth/field_errors.h"
-
 namespace berth::plugins {
 namespace {
 
@@ -19,10 +17,8 @@ struct RawAllocatableArgs {
   std::string mode;
 };
 
-Result<RawAllocatableArgs> ReadAllocatableArgs(const ConfigValue& value, const std::string& path) {
+RawAllocatableArgs ReadAllocatableArgs(FieldReader& fields) {
   RawAllocatableArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "NodeResourcesAllocatable");
   const ConfigValue::List& list = fields.GetList(kAllocatableResources);
   for (size_t i = 0; i < list.size(); ++i) {
     FieldReader entry(list[i], IndexedPath(fields.PathOf(kAllocatableResources), i));
@@ -32,7 +28,6 @@ Result<RawAllocatableArgs> ReadAllocatableArgs(const ConfigValue& value, const s
     fields.Merge(entry);
   }
   fields.Read(kMode, args.mode);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
 }
 
@@ -51,15 +46,10 @@ std::vector<std::string> AllocatableProblems(const RawAllocatableArgs& args,
   return problems;
 }
 
-}  // namespace
-
-Result<NodeResourcesAllocatableArgs> ParseNodeResourcesAllocatableArgs(const ConfigValue& value) {
-  auto raw = ReadAllocatableArgs(value, "");
-  if (!raw) return Fail(raw.error());
-  if (auto error = AggregateProblems(AllocatableProblems(*raw, ""))) return Fail(std::move(*error));
+NodeResourcesAllocatableArgs AllocatableArgsOf(RawAllocatableArgs raw) {
   NodeResourcesAllocatableArgs args;
-  if (!raw->resources.empty()) args.resources.clear();
-  for (ResourceSpec& spec : raw->resources) {
+  if (!raw.resources.empty()) args.resources.clear();
+  for (ResourceSpec& spec : raw.resources) {
     const auto known = std::ranges::find(args.resources, spec.name, &ResourceSpec::name);
     if (known == args.resources.end()) {
       args.resources.push_back(std::move(spec));
@@ -67,11 +57,11 @@ Result<NodeResourcesAllocatableArgs> ParseNodeResourcesAllocatableArgs(const Con
       known->weight = spec.weight;
     }
   }
-  if (raw->mode == kModes[1]) args.mode = AllocatableMode::kMost;
+  if (raw.mode == kModes[1]) args.mode = AllocatableMode::kMost;
   return args;
 }
 
-ConfigValue NodeResourcesAllocatableArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+ConfigValue WithAllocatableDefaults(const ConfigValue& args, const ArgsFeatures&) {
   ConfigValue out = args;
   const ConfigValue* resources = args.Find(kAllocatableResources);
   const bool none =
@@ -91,11 +81,10 @@ ConfigValue NodeResourcesAllocatableArgsWithDefaults(const ConfigValue& args, co
   return out;
 }
 
-std::vector<std::string> NodeResourcesAllocatableArgsProblems(const ConfigValue& args,
-                                                              const std::string& path,
-                                                              const ArgsFeatures&) {
-  const auto read = ReadAllocatableArgs(args, path);
-  return read ? AllocatableProblems(*read, path) : std::vector<std::string>{read.error().message};
-}
+}  // namespace
+
+constexpr ArgsKind<NodeResourcesAllocatableArgs> kNodeResourcesAllocatableArgs =
+    MakeArgsKind<"NodeResourcesAllocatable", ReadAllocatableArgs, AllocatableProblems,
+                 AllocatableArgsOf>(WithAllocatableDefaults);
 
 }  // namespace berth::plugins

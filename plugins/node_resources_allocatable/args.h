@@ -2,13 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
-#include "plugins/shared/args_reader.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -21,15 +17,8 @@ struct NodeResourcesAllocatableArgs {
   AllocatableMode mode = AllocatableMode::kLeast;
 };
 
-// Reads, defaults and validates the args; of a resource that is named twice the last weight counts.
-// Errors: unknown fields, wrong types, a weight that is not above 0 or is left out, another mode.
-Result<NodeResourcesAllocatableArgs> ParseNodeResourcesAllocatableArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue NodeResourcesAllocatableArgsWithDefaults(const ConfigValue& args,
-                                                     const ArgsFeatures& features);
-std::vector<std::string> NodeResourcesAllocatableArgsProblems(const ConfigValue& args,
-                                                              const std::string& path,
-                                                              const ArgsFeatures& features);
+// Of a resource that is named twice the last weight counts. Errors: a weight that is not above 0 or
+// is left out, another mode.
+extern const ArgsKind<NodeResourcesAllocatableArgs> kNodeResourcesAllocatableArgs;
 
 }  // namespace berth::plugins

@@ -3,15 +3,14 @@
 
 #include <algorithm>
 
-#include "berth/field_errors.h"
-
 namespace berth::plugins {
 namespace {
 
 constexpr std::string_view kResources = "resources";
 
-std::vector<std::string> Problems(const std::vector<ResourceSpec>& resources,
-                                  const std::string& parent) {
+std::vector<std::string> BalancedProblems(const NodeResourcesBalancedAllocationArgs& args,
+                                          const std::string& parent) {
+  const std::vector<ResourceSpec>& resources = args.resources;
   std::vector<std::string> problems;
   for (auto at = resources.begin(); at != resources.end(); ++at) {
     const std::string path =
@@ -27,36 +26,20 @@ std::vector<std::string> Problems(const std::vector<ResourceSpec>& resources,
   return problems;
 }
 
-Result<NodeResourcesBalancedAllocationArgs> Read(const ConfigValue& value,
-                                                 const std::string& path) {
+NodeResourcesBalancedAllocationArgs ReadBalancedArgs(FieldReader& fields) {
   NodeResourcesBalancedAllocationArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "NodeResourcesBalancedAllocation");
   args.resources = ReadResources(fields, kResources);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
+}
+
+ConfigValue WithBalancedDefaults(const ConfigValue& args, const ArgsFeatures&) {
+  return WithField(args, kResources, WithDefaultResources(args.Find(kResources)));
 }
 
 }  // namespace
 
-Result<NodeResourcesBalancedAllocationArgs> ParseNodeResourcesBalancedAllocationArgs(
-    const ConfigValue& value) {
-  auto args = Read(value, "");
-  if (!args) return args;
-  if (auto error = AggregateProblems(Problems(args->resources, ""))) return Fail(std::move(*error));
-  return args;
-}
-
-ConfigValue NodeResourcesBalancedAllocationArgsWithDefaults(const ConfigValue& args,
-                                                            const ArgsFeatures&) {
-  return WithField(args, kResources, WithDefaultResources(args.Find(kResources)));
-}
-
-std::vector<std::string> NodeResourcesBalancedAllocationArgsProblems(const ConfigValue& args,
-                                                                     const std::string& path,
-                                                                     const ArgsFeatures&) {
-  const auto read = Read(args, path);
-  return read ? Problems(read->resources, path) : std::vector<std::string>{read.error().message};
-}
+constexpr ArgsKind<NodeResourcesBalancedAllocationArgs> kNodeResourcesBalancedAllocationArgs =
+    MakeArgsKind<"NodeResourcesBalancedAllocation", ReadBalancedArgs, BalancedProblems>(
+        WithBalancedDefaults);
 
 }  // namespace berth::plugins

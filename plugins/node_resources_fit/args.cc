@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/node_resources_fit/args.h"
 
-#include "berth/field_errors.h"
+#include <utility>
 
 namespace berth::plugins {
 namespace {
@@ -90,28 +90,35 @@ void ValidateStrategy(const RawStrategy& strategy, std::vector<std::string>& pro
   }
 }
 
-}  // namespace
-
-Result<NodeResourcesFitArgs> ParseNodeResourcesFitArgs(const ConfigValue& value) {
+struct RawFitArgs {
   NodeResourcesFitArgs args;
-  FieldReader fields(value, "");
-  ReadTypeMeta(fields, "NodeResourcesFit");
-  fields.Read("ignoredResources", args.ignored_resources);
-  fields.Read("ignoredResourceGroups", args.ignored_resource_groups);
-  RawStrategy strategy = ReadStrategy(fields);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
+  RawStrategy strategy;
+};
 
-  std::vector<std::string> problems;
-  ValidateIgnored(args, problems);
-  ValidateStrategy(strategy, problems);
-  if (auto error = AggregateProblems(problems)) return Fail(std::move(*error));
-  args.scoring_strategy.type = *TypeNamed(strategy.type);
-  args.scoring_strategy.resources = std::move(strategy.resources);
-  if (strategy.shape) args.scoring_strategy.shape = std::move(*strategy.shape);
-  return args;
+RawFitArgs ReadFitArgs(FieldReader& fields) {
+  RawFitArgs raw;
+  fields.Read("ignoredResources", raw.args.ignored_resources);
+  fields.Read("ignoredResourceGroups", raw.args.ignored_resource_groups);
+  raw.strategy = ReadStrategy(fields);
+  return raw;
 }
 
-ConfigValue NodeResourcesFitArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+std::vector<std::string> FitProblems(const RawFitArgs& raw, const std::string&) {
+  std::vector<std::string> problems;
+  ValidateIgnored(raw.args, problems);
+  ValidateStrategy(raw.strategy, problems);
+  return problems;
+}
+
+NodeResourcesFitArgs FitArgsOf(RawFitArgs raw) {
+  ScoringStrategy& strategy = raw.args.scoring_strategy;
+  strategy.type = *TypeNamed(raw.strategy.type);
+  strategy.resources = std::move(raw.strategy.resources);
+  if (raw.strategy.shape) strategy.shape = std::move(*raw.strategy.shape);
+  return std::move(raw.args);
+}
+
+ConfigValue WithFitDefaults(const ConfigValue& args, const ArgsFeatures&) {
   constexpr std::string_view kStrategy = "scoringStrategy";
   constexpr std::string_view kResources = "resources";
   const ConfigValue* given = args.Find(kStrategy);
@@ -123,5 +130,10 @@ ConfigValue NodeResourcesFitArgsWithDefaults(const ConfigValue& args, const Args
   strategy = WithField(strategy, kResources, WithDefaultResources(strategy.Find(kResources)));
   return WithField(args, kStrategy, std::move(strategy));
 }
+
+}  // namespace
+
+constexpr ArgsKind<NodeResourcesFitArgs> kNodeResourcesFitArgs =
+    MakeArgsKind<"NodeResourcesFit", ReadFitArgs, FitProblems, FitArgsOf>(WithFitDefaults);
 
 }  // namespace berth::plugins

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
 #include "plugins/shared/allocation_strategy.h"
-#include "plugins/shared/args_reader.h"
+#include "plugins/shared/args_kind.h"
 #include "plugins/shared/function_shape.h"
 
 namespace berth::plugins {
@@ -28,11 +24,7 @@ struct NodeResourcesFitArgs {
   ScoringStrategy scoring_strategy;
 };
 
-// Reads, defaults and validates the args. Errors: unknown fields, wrong types, and what
-// kube-scheduler rejects, in its words.
-Result<NodeResourcesFitArgs> ParseNodeResourcesFitArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue NodeResourcesFitArgsWithDefaults(const ConfigValue& args, const ArgsFeatures& features);
+// Errors: what kube-scheduler rejects, in its words.
+extern const ArgsKind<NodeResourcesFitArgs> kNodeResourcesFitArgs;
 
 }  // namespace berth::plugins

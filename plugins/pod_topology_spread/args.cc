@@ -5,9 +5,6 @@
 #include <iterator>
 #include <span>
 
-#include "berth/field_errors.h"
-#include "plugins/shared/args_reader.h"
-
 namespace berth::plugins {
 namespace {
 
@@ -106,23 +103,20 @@ void CheckConstraint(const std::string& list, const Constraints& constraints, si
 }
 
 // The args as the file has them: the type as text.
-struct RawArgs {
+struct RawSpreadArgs {
   std::string type;
   Constraints constraints;
 };
 
-Result<RawArgs> Read(const ConfigValue& value, const std::string& path) {
-  RawArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "PodTopologySpread");
+RawSpreadArgs ReadSpreadArgs(FieldReader& fields) {
+  RawSpreadArgs args;
   fields.Read(kDefaultingType, args.type);
   if (args.type.empty()) args.type = kSystem;
   args.constraints = ReadConstraints(fields);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
 }
 
-std::vector<std::string> Problems(const RawArgs& args, const std::string& path) {
+std::vector<std::string> SpreadProblems(const RawSpreadArgs& args, const std::string& path) {
   std::vector<std::string> problems;
   CheckDefaultingType(FieldPath(path, kDefaultingType), args.type, args.constraints, problems);
   for (size_t i = 0; i < args.constraints.size(); ++i) {
@@ -131,26 +125,20 @@ std::vector<std::string> Problems(const RawArgs& args, const std::string& path) 
   return problems;
 }
 
-}  // namespace
-
-Result<PodTopologySpreadArgs> ParsePodTopologySpreadArgs(const ConfigValue& value) {
-  auto args = Read(value, "");
-  if (!args) return Fail(args.error());
-  if (auto error = AggregateProblems(Problems(*args, ""))) return Fail(std::move(*error));
-  return PodTopologySpreadArgs{args->type == kSystem, std::move(args->constraints)};
+PodTopologySpreadArgs SpreadArgsOf(RawSpreadArgs raw) {
+  return {raw.type == kSystem, std::move(raw.constraints)};
 }
 
-ConfigValue PodTopologySpreadArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+ConfigValue WithSpreadDefaults(const ConfigValue& args, const ArgsFeatures&) {
   const ConfigValue* type = args.Find(kDefaultingType);
   const bool given = type != nullptr && type->string() != nullptr && !type->string()->empty();
   return given ? args : WithField(args, kDefaultingType, ConfigValue(std::string(kSystem)));
 }
 
-std::vector<std::string> PodTopologySpreadArgsProblems(const ConfigValue& args,
-                                                       const std::string& path,
-                                                       const ArgsFeatures&) {
-  const auto read = Read(args, path);
-  return read ? Problems(*read, path) : std::vector<std::string>{read.error().message};
-}
+}  // namespace
+
+constexpr ArgsKind<PodTopologySpreadArgs> kPodTopologySpreadArgs =
+    MakeArgsKind<"PodTopologySpread", ReadSpreadArgs, SpreadProblems, SpreadArgsOf>(
+        WithSpreadDefaults);
 
 }  // namespace berth::plugins

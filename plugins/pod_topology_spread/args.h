@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "berth/api/pod.h"
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -19,15 +16,8 @@ struct PodTopologySpreadArgs {
   std::vector<api::TopologySpreadConstraint> default_constraints;
 };
 
-// Reads and validates the args. Errors: unknown fields, wrong types, values out of range,
-// constraints with a selector or given twice, constraints next to system defaulting.
-Result<PodTopologySpreadArgs> ParsePodTopologySpreadArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue PodTopologySpreadArgsWithDefaults(const ConfigValue& args,
-                                              const ArgsFeatures& features);
-std::vector<std::string> PodTopologySpreadArgsProblems(const ConfigValue& args,
-                                                       const std::string& path,
-                                                       const ArgsFeatures& features);
+// Errors: values out of range, constraints with a selector or given twice, constraints next to
+// system defaulting.
+extern const ArgsKind<PodTopologySpreadArgs> kPodTopologySpreadArgs;
 
 }  // namespace berth::plugins

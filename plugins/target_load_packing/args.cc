@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "berth/api/quantity.h"
-#include "berth/field_errors.h"
-#include "plugins/shared/args_reader.h"
 #include "plugins/shared/node_metrics_args.h"
 
 namespace berth::plugins {
@@ -48,16 +46,12 @@ void ReadDefaultRequests(FieldReader& fields, RawTargetLoadPackingArgs& args) {
   }
 }
 
-Result<RawTargetLoadPackingArgs> ReadTargetLoadPackingArgs(const ConfigValue& value,
-                                                           const std::string& path) {
+RawTargetLoadPackingArgs ReadTargetLoadPackingArgs(FieldReader& fields) {
   RawTargetLoadPackingArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "TargetLoadPacking");
   args.metrics = ReadNodeMetricsArgs(fields);
   ReadDefaultRequests(fields, args);
   fields.Read(kRequestsMultiplier, args.multiplier);
   fields.Read(kTargetUtilization, args.target_utilization);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
 }
 
@@ -85,26 +79,19 @@ std::vector<std::string> TargetLoadPackingProblems(const RawTargetLoadPackingArg
   return problems;
 }
 
-}  // namespace
-
-Result<TargetLoadPackingArgs> ParseTargetLoadPackingArgs(const ConfigValue& value) {
-  auto raw = ReadTargetLoadPackingArgs(value, "");
-  if (!raw) return Fail(raw.error());
-  if (auto error = AggregateProblems(TargetLoadPackingProblems(*raw, ""))) {
-    return Fail(std::move(*error));
-  }
+TargetLoadPackingArgs TargetLoadPackingArgsOf(const RawTargetLoadPackingArgs& raw) {
   TargetLoadPackingArgs args;
-  args.source = SourceOf(raw->metrics);
-  if (raw->default_requests) {
-    const api::Quantity* cpu = api::Find(*raw->default_requests, "cpu");
+  args.source = SourceOf(raw.metrics);
+  if (raw.default_requests) {
+    const api::Quantity* cpu = api::Find(*raw.default_requests, "cpu");
     args.default_milli_cpu = cpu == nullptr ? 0 : cpu->MilliValue();
   }
-  args.requests_multiplier = *MultiplierOf(raw->multiplier);
-  if (raw->target_utilization > 0) args.target_utilization = raw->target_utilization;
+  args.requests_multiplier = *MultiplierOf(raw.multiplier);
+  if (raw.target_utilization > 0) args.target_utilization = raw.target_utilization;
   return args;
 }
 
-ConfigValue TargetLoadPackingArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+ConfigValue WithTargetLoadPackingDefaults(const ConfigValue& args, const ArgsFeatures&) {
   const TargetLoadPackingArgs defaults;
   ConfigValue out = NodeMetricsArgsWithDefaults(args);
   out = WithDefault(
@@ -120,12 +107,10 @@ ConfigValue TargetLoadPackingArgsWithDefaults(const ConfigValue& args, const Arg
   return out;
 }
 
-std::vector<std::string> TargetLoadPackingArgsProblems(const ConfigValue& args,
-                                                       const std::string& path,
-                                                       const ArgsFeatures&) {
-  const auto read = ReadTargetLoadPackingArgs(args, path);
-  return read ? TargetLoadPackingProblems(*read, path)
-              : std::vector<std::string>{read.error().message};
-}
+}  // namespace
+
+constexpr ArgsKind<TargetLoadPackingArgs> kTargetLoadPackingArgs =
+    MakeArgsKind<"TargetLoadPacking", ReadTargetLoadPackingArgs, TargetLoadPackingProblems,
+                 TargetLoadPackingArgsOf>(WithTargetLoadPackingDefaults);
 
 }  // namespace berth::plugins

@@ -2,13 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "berth/config_value.h"
 #include "berth/in_tree/node_metrics.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -21,16 +17,8 @@ struct TargetLoadPackingArgs {
   int64_t target_utilization = 40;  // in percent, from 1 to 100
 };
 
-// Reads, defaults and validates the args. Errors: unknown fields, wrong types, a source that is
-// none or that is not read here, a multiplier that is no number, or is negative, a target above
-// 100.
-Result<TargetLoadPackingArgs> ParseTargetLoadPackingArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue TargetLoadPackingArgsWithDefaults(const ConfigValue& args,
-                                              const ArgsFeatures& features);
-std::vector<std::string> TargetLoadPackingArgsProblems(const ConfigValue& args,
-                                                       const std::string& path,
-                                                       const ArgsFeatures& features);
+// Errors: a source that is none or that is not read here, a multiplier that is no number, or is
+// negative, a target above 100.
+extern const ArgsKind<TargetLoadPackingArgs> kTargetLoadPackingArgs;
 
 }  // namespace berth::plugins

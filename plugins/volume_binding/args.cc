@@ -2,12 +2,7 @@
 #include "plugins/volume_binding/args.h"
 
 #include <chrono>
-#include <optional>
 #include <utility>
-
-#include "berth/field_errors.h"
-#include "plugins/shared/args_reader.h"
-#include "plugins/shared/function_shape.h"
 
 namespace berth::plugins {
 namespace {
@@ -21,48 +16,33 @@ ConfigValue Point(int64_t utilization, int64_t score) {
       ConfigValue::Map{{"utilization", ConfigValue(utilization)}, {"score", ConfigValue(score)}});
 }
 
-}  // namespace
-
-Result<VolumeBindingArgs> ParseVolumeBindingArgs(const ConfigValue& value) {
-  FieldReader fields(value, "");
-  ReadTypeMeta(fields, "VolumeBinding");
+// The args as they are written.
+struct RawVolumeArgs {
   int64_t timeout = kDefaultTimeoutSeconds;
-  fields.Read(kTimeout, timeout);
-  VolumeBindingArgs args;
-  std::vector<UtilizationShapePoint> shape = ReadShape(fields, kShape);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
-  args.bind_timeout = std::chrono::seconds(timeout);
-  if (!shape.empty()) args.shape = std::move(shape);
+  bool has_shape = false;
+  std::vector<UtilizationShapePoint> shape;
+};
+
+RawVolumeArgs ReadVolumeArgs(FieldReader& fields) {
+  RawVolumeArgs args;
+  fields.Read(kTimeout, args.timeout);
+  args.has_shape = fields.Get(kShape) != nullptr;
+  args.shape = ReadShape(fields, kShape);
   return args;
 }
 
-ConfigValue VolumeBindingArgsWithDefaults(const ConfigValue& args, const ArgsFeatures& features) {
-  ConfigValue result = WithDefault(args, kTimeout, ConfigValue(kDefaultTimeoutSeconds));
-  const ConfigValue* shape = args.Find(kShape);
-  const bool given = shape != nullptr && shape->list() != nullptr && !shape->list()->empty();
-  if (given || !features.storage_capacity_scoring) return result;
-  return WithField(result, kShape, ConfigValue(ConfigValue::List{Point(0, 10), Point(100, 0)}));
-}
-
-std::vector<std::string> VolumeBindingArgsProblems(const ConfigValue& args, const std::string& path,
-                                                   const ArgsFeatures& features) {
-  FieldReader fields(args, path);
-  int64_t timeout = kDefaultTimeoutSeconds;
-  fields.Read(kTimeout, timeout);
-  const bool has_shape = fields.Get(kShape) != nullptr;
-  const std::vector<UtilizationShapePoint> shape = ReadShape(fields, kShape);
-  if (auto error = fields.Finish()) return {error->message};
-
+std::vector<std::string> VolumeArgsProblems(const RawVolumeArgs& args, const std::string& path,
+                                            const ArgsFeatures& features) {
   std::vector<std::string> problems;
-  if (timeout < 0) {
-    problems.push_back(InvalidField(FieldPath(path, kTimeout), std::to_string(timeout),
+  if (args.timeout < 0) {
+    problems.push_back(InvalidField(FieldPath(path, kTimeout), std::to_string(args.timeout),
                                     "invalid BindTimeoutSeconds, should not be a negative value"));
   }
   if (features.storage_capacity_scoring) {
-    ValidateShape(shape, FieldPath(path, kShape), problems);
-  } else if (has_shape) {
+    ValidateShape(args.shape, FieldPath(path, kShape), problems);
+  } else if (args.has_shape) {
     std::string points;
-    for (const UtilizationShapePoint& point : shape) {
+    for (const UtilizationShapePoint& point : args.shape) {
       points += (points.empty() ? "" : ",");
       points += "{\"Utilization\":" + std::to_string(point.utilization) +
                 ",\"Score\":" + std::to_string(point.score) + "}";
@@ -73,5 +53,26 @@ std::vector<std::string> VolumeBindingArgsProblems(const ConfigValue& args, cons
   }
   return problems;
 }
+
+VolumeBindingArgs VolumeArgsOf(RawVolumeArgs raw) {
+  VolumeBindingArgs args;
+  args.bind_timeout = std::chrono::seconds(raw.timeout);
+  if (!raw.shape.empty()) args.shape = std::move(raw.shape);
+  return args;
+}
+
+ConfigValue WithVolumeDefaults(const ConfigValue& args, const ArgsFeatures& features) {
+  ConfigValue result = WithDefault(args, kTimeout, ConfigValue(kDefaultTimeoutSeconds));
+  const ConfigValue* shape = args.Find(kShape);
+  const bool given = shape != nullptr && shape->list() != nullptr && !shape->list()->empty();
+  if (given || !features.storage_capacity_scoring) return result;
+  return WithField(result, kShape, ConfigValue(ConfigValue::List{Point(0, 10), Point(100, 0)}));
+}
+
+}  // namespace
+
+constexpr ArgsKind<VolumeBindingArgs> kVolumeBindingArgs =
+    MakeArgsKind<"VolumeBinding", ReadVolumeArgs, VolumeArgsProblems, VolumeArgsOf>(
+        WithVolumeDefaults);
 
 }  // namespace berth::plugins

@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "berth/api/meta.h"
-#include "berth/field_errors.h"
-#include "plugins/shared/args_reader.h"
 
 namespace berth::plugins {
 namespace {
@@ -100,18 +98,14 @@ RawConstraint ReadWeightedConstraint(FieldReader& fields) {
   return constraint;
 }
 
-Result<std::vector<RawConstraint>> ReadWeightedArgs(const ConfigValue& value,
-                                                    const std::string& path) {
+std::vector<RawConstraint> ReadWeightedArgs(FieldReader& fields) {
   std::vector<RawConstraint> constraints;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "WeightedTopologySpread");
   const ConfigValue::List& list = fields.GetList(kWeightedConstraints);
   for (size_t i = 0; i < list.size(); ++i) {
     FieldReader entry(list[i], IndexedPath(fields.PathOf(kWeightedConstraints), i));
     constraints.push_back(ReadWeightedConstraint(entry));
     fields.Merge(entry);
   }
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return constraints;
 }
 
@@ -184,7 +178,7 @@ void CheckMaxSkew(const std::string& path, const RawConstraint& constraint,
   }
 }
 
-std::vector<std::string> WeightedProblems(std::span<const RawConstraint> constraints,
+std::vector<std::string> WeightedProblems(const std::vector<RawConstraint>& constraints,
                                           const std::string& parent) {
   std::vector<std::string> problems;
   for (size_t i = 0; i < constraints.size(); ++i) {
@@ -229,20 +223,15 @@ WeightedConstraint ConstraintOf(RawConstraint raw) {
   return constraint;
 }
 
-}  // namespace
-
-Result<WeightedTopologySpreadArgs> ParseWeightedTopologySpreadArgs(const ConfigValue& value) {
-  auto raw = ReadWeightedArgs(value, "");
-  if (!raw) return Fail(raw.error());
-  if (auto error = AggregateProblems(WeightedProblems(*raw, ""))) return Fail(std::move(*error));
+WeightedTopologySpreadArgs WeightedArgsOf(std::vector<RawConstraint> raw) {
   WeightedTopologySpreadArgs args;
-  for (RawConstraint& constraint : *raw) {
+  for (RawConstraint& constraint : raw) {
     args.constraints.push_back(ConstraintOf(std::move(constraint)));
   }
   return args;
 }
 
-ConfigValue WeightedTopologySpreadArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+ConfigValue WithWeightedDefaults(const ConfigValue& args, const ArgsFeatures&) {
   const ConfigValue* given = args.Find(kWeightedConstraints);
   if (given == nullptr || given->list() == nullptr) return args;
   ConfigValue::List constraints = *given->list();
@@ -257,11 +246,10 @@ ConfigValue WeightedTopologySpreadArgsWithDefaults(const ConfigValue& args, cons
   return WithField(args, kWeightedConstraints, ConfigValue(std::move(constraints)));
 }
 
-std::vector<std::string> WeightedTopologySpreadArgsProblems(const ConfigValue& args,
-                                                            const std::string& path,
-                                                            const ArgsFeatures&) {
-  const auto read = ReadWeightedArgs(args, path);
-  return read ? WeightedProblems(*read, path) : std::vector<std::string>{read.error().message};
-}
+}  // namespace
+
+constexpr ArgsKind<WeightedTopologySpreadArgs> kWeightedTopologySpreadArgs =
+    MakeArgsKind<"WeightedTopologySpread", ReadWeightedArgs, WeightedProblems, WeightedArgsOf>(
+        WithWeightedDefaults);
 
 }  // namespace berth::plugins

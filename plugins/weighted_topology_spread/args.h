@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
 #include "berth/label_selector.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -35,16 +33,9 @@ struct WeightedTopologySpreadArgs {
   std::vector<WeightedConstraint> constraints;
 };
 
-// Reads, defaults and validates the args. Errors: unknown fields, wrong types, a constraint without
-// selector, topologyKey, whenUnsatisfiable or values, with both weights and order, with more than
-// 100 values or one of them twice, a weight outside 1 to 1000000, maxSkew where it has no effect.
-Result<WeightedTopologySpreadArgs> ParseWeightedTopologySpreadArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-ConfigValue WeightedTopologySpreadArgsWithDefaults(const ConfigValue& args,
-                                                   const ArgsFeatures& features);
-std::vector<std::string> WeightedTopologySpreadArgsProblems(const ConfigValue& args,
-                                                            const std::string& path,
-                                                            const ArgsFeatures& features);
+// Errors: a constraint without selector, topologyKey, whenUnsatisfiable or values, with both
+// weights and order, with more than 100 values or one of them twice, a weight outside 1 to 1000000,
+// maxSkew where it has no effect.
+extern const ArgsKind<WeightedTopologySpreadArgs> kWeightedTopologySpreadArgs;
 
 }  // namespace berth::plugins

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "berth/field_errors.h"
-#include "plugins/shared/args_reader.h"
-
 namespace berth::plugins {
 namespace {
 
@@ -27,7 +24,7 @@ void AddConflicts(const std::vector<std::string>& present, const std::string& pr
   }
 }
 
-std::vector<std::string> Problems(const NodeLabelArgs& args, const std::string& path) {
+std::vector<std::string> NodeLabelProblems(const NodeLabelArgs& args, const std::string& path) {
   std::vector<std::string> problems;
   AddConflicts(args.present_labels, FieldPath(path, kPresent), args.absent_labels,
                FieldPath(path, kAbsent), problems);
@@ -36,31 +33,18 @@ std::vector<std::string> Problems(const NodeLabelArgs& args, const std::string& 
   return problems;
 }
 
-Result<NodeLabelArgs> Read(const ConfigValue& value, const std::string& path) {
+NodeLabelArgs ReadNodeLabelArgs(FieldReader& fields) {
   NodeLabelArgs args;
-  FieldReader fields(value, path);
-  ReadTypeMeta(fields, "NodeLabel");
   fields.Read(kPresent, args.present_labels);
   fields.Read(kAbsent, args.absent_labels);
   fields.Read(kPresentPreference, args.present_labels_preference);
   fields.Read(kAbsentPreference, args.absent_labels_preference);
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
 }
 
 }  // namespace
 
-Result<NodeLabelArgs> ParseNodeLabelArgs(const ConfigValue& value) {
-  auto args = Read(value, "");
-  if (!args) return args;
-  if (auto error = AggregateProblems(Problems(*args, ""))) return Fail(std::move(*error));
-  return args;
-}
-
-std::vector<std::string> NodeLabelArgsProblems(const ConfigValue& args, const std::string& path,
-                                               const ArgsFeatures&) {
-  const auto read = Read(args, path);
-  return read ? Problems(*read, path) : std::vector<std::string>{read.error().message};
-}
+constexpr ArgsKind<NodeLabelArgs> kNodeLabelArgs =
+    MakeArgsKind<"NodeLabel", ReadNodeLabelArgs, NodeLabelProblems>();
 
 }  // namespace berth::plugins

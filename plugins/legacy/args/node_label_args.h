@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -20,12 +18,7 @@ struct NodeLabelArgs {
   std::vector<std::string> absent_labels_preference;
 };
 
-// Reads and validates the args. Errors: unknown fields, wrong types, a key that is to be both there
-// and not.
-Result<NodeLabelArgs> ParseNodeLabelArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-std::vector<std::string> NodeLabelArgsProblems(const ConfigValue& args, const std::string& path,
-                                               const ArgsFeatures& features);
+// Errors: a key that is to be both there and not.
+extern const ArgsKind<NodeLabelArgs> kNodeLabelArgs;
 
 }  // namespace berth::plugins

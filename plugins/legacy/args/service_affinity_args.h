@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/config_value.h"
-#include "berth/in_tree/plugin_args.h"
-#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
 
@@ -18,12 +16,6 @@ struct ServiceAffinityArgs {
   std::vector<std::string> anti_affinity_labels_preference;
 };
 
-// Reads the args. Errors: unknown fields, wrong types.
-Result<ServiceAffinityArgs> ParseServiceAffinityArgs(const ConfigValue& value);
-
-// See PluginArgs (berth/plugin_args.h).
-std::vector<std::string> ServiceAffinityArgsProblems(const ConfigValue& args,
-                                                     const std::string& path,
-                                                     const ArgsFeatures& features);
+extern const ArgsKind<ServiceAffinityArgs> kServiceAffinityArgs;
 
 }  // namespace berth::plugins

@@ -9,11 +9,11 @@ namespace berth::plugins {
 namespace {
 
 Result<CoschedulingArgs> Parse(const std::string& json) {
-  return ParseCoschedulingArgs(*documents::ParseJson(json, ""));
+  return kCoschedulingArgs.parse(*documents::ParseJson(json, ""));
 }
 
 TEST(CoschedulingArgsTest, HaveSchedulerPluginsNamesAndDefaults) {
-  const auto defaults = ParseCoschedulingArgs(ConfigValue());
+  const auto defaults = kCoschedulingArgs.parse(ConfigValue());
   ASSERT_TRUE(defaults);
   EXPECT_EQ(*defaults, (CoschedulingArgs{60, 0, 10, 1000}));
   const auto given = Parse(R"({"apiVersion":"kubescheduler.config.k8s.io/v1",
@@ -21,8 +21,8 @@ TEST(CoschedulingArgsTest, HaveSchedulerPluginsNamesAndDefaults) {
                                "podGroupBackoffSeconds":30,"podGroupRejectPercentage":0})");
   ASSERT_TRUE(given) << given.error().message;
   EXPECT_EQ(*given, (CoschedulingArgs{10, 30, 0, 1000}));
-  EXPECT_EQ(CoschedulingArgsWithDefaults(
-                *documents::ParseJson(R"({"podGroupBackoffSeconds":30})", ""), {})
+  EXPECT_EQ(kCoschedulingArgs
+                .with_defaults(*documents::ParseJson(R"({"podGroupBackoffSeconds":30})", ""), {})
                 .ToJson(),
             R"({"podGroupBackoffSeconds":30,"permitWaitingTimeSeconds":60,)"
             R"("podGroupRejectPercentage":10})");
@@ -36,7 +36,7 @@ TEST(CoschedulingArgsTest, ProblemsNameTheField) {
     const auto parsed = Parse(json);
     EXPECT_FALSE(parsed) << json;
     const auto problems =
-        CoschedulingArgsProblems(*documents::ParseJson(json, ""), "profiles[0].args", {});
+        kCoschedulingArgs.problems(*documents::ParseJson(json, ""), "profiles[0].args", {});
     ASSERT_EQ(problems.size(), 1u) << json;
   }
   EXPECT_EQ(Parse(R"({"podGroupBackoffSeconds":-1})").error().message,

@@ -491,7 +491,7 @@ TEST(DefaultPreemptionArgsTest, SaysWhichFieldIsWrong) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.error);
-    const auto args = ParseDefaultPreemptionArgs(ConfigValue(c.args));
+    const auto args = kDefaultPreemptionArgs.parse(ConfigValue(c.args));
     EXPECT_EQ(args ? "" : args.error().message, c.error);
   }
 }

@@ -107,7 +107,7 @@ ConfigValue Resources(std::vector<std::string> names) {
 }
 
 std::string ProblemsOf(const ConfigValue& args) {
-  const auto parsed = ParseFragmentationAwareArgs(args);
+  const auto parsed = kFragmentationAwareArgs.parse(args);
   return parsed ? "" : parsed.error().message;
 }
 
@@ -121,7 +121,7 @@ TEST(FragmentationAwareArgsTest, ReadsAMix) {
   const ConfigValue nodes = Items({Args({{"key", Item("model")},
                                          {"operator", Item("In")},
                                          {"values", Items({Item("a"), Item("b")})}})});
-  const auto args = ParseFragmentationAwareArgs(
+  const auto args = kFragmentationAwareArgs.parse(
       Args({{"resources", Resources({kGpus, "cpu"})},
             {"mix",
              Items({Args({{"weight", Item(7)},

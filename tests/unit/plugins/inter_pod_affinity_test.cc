@@ -603,14 +603,14 @@ TEST_F(InterPodAffinityTest, ScoresAreSpreadOverTheRangeTheQuotientFirst) {
 }
 
 TEST_F(InterPodAffinityTest, ArgsAreReadAndChecked) {
-  const auto parsed =
-      ParseInterPodAffinityArgs(Args({{"kind", Item("InterPodAffinityArgs")},
-                                      {"hardPodAffinityWeight", Item(100)},
-                                      {"ignorePreferredTermsOfExistingPods", ConfigValue(true)}}));
+  const auto parsed = kInterPodAffinityArgs.parse(
+      Args({{"kind", Item("InterPodAffinityArgs")},
+            {"hardPodAffinityWeight", Item(100)},
+            {"ignorePreferredTermsOfExistingPods", ConfigValue(true)}}));
   ASSERT_TRUE(parsed.has_value()) << parsed.error().message;
   EXPECT_EQ(parsed->hard_pod_affinity_weight, 100);
   EXPECT_TRUE(parsed->ignore_preferred_terms_of_existing_pods);
-  const auto defaults = ParseInterPodAffinityArgs(ConfigValue());
+  const auto defaults = kInterPodAffinityArgs.parse(ConfigValue());
   ASSERT_TRUE(defaults.has_value());
   EXPECT_EQ(defaults->hard_pod_affinity_weight, 1);
   EXPECT_FALSE(defaults->ignore_preferred_terms_of_existing_pods);
@@ -628,7 +628,7 @@ TEST_F(InterPodAffinityTest, ArgsAreReadAndChecked) {
   };
   for (const auto& b : bad) {
     SCOPED_TRACE(b.want);
-    const auto rejected = ParseInterPodAffinityArgs(b.args);
+    const auto rejected = kInterPodAffinityArgs.parse(b.args);
     ASSERT_FALSE(rejected.has_value());
     EXPECT_THAT(rejected.error().message, HasSubstr(b.want));
   }

@@ -397,33 +397,33 @@ TEST(LegacyArgsTest, AreReadStrictly) {
                                  {"absentLabels", Items({Item("b")})},
                                  {"presentLabelsPreference", Items({Item("c")})},
                                  {"absentLabelsPreference", Items({Item("d"), Item("c")})}});
-  EXPECT_EQ(error(ParseNodeLabelArgs(both)),
+  EXPECT_EQ(error(kNodeLabelArgs.parse(both)),
             "[presentLabels[1]: Invalid value: \"b\": conflict with absentLabels[0], "
             "presentLabelsPreference[0]: Invalid value: \"c\": conflict with "
             "absentLabelsPreference[1]]");
-  EXPECT_THAT(error(ParseNodeLabelArgs(Args({{"labels", Items({})}}))), HasSubstr("labels"));
-  EXPECT_THAT(error(ParseNodeLabelArgs(Args({{"kind", Item("NodeAffinityArgs")}}))),
+  EXPECT_THAT(error(kNodeLabelArgs.parse(Args({{"labels", Items({})}}))), HasSubstr("labels"));
+  EXPECT_THAT(error(kNodeLabelArgs.parse(Args({{"kind", Item("NodeAffinityArgs")}}))),
               HasSubstr("NodeLabelArgs"));
-  EXPECT_THAT(error(ParseServiceAffinityArgs(Args({{"affinityLabels", Item(1)}}))),
+  EXPECT_THAT(error(kServiceAffinityArgs.parse(Args({{"affinityLabels", Item(1)}}))),
               HasSubstr("affinityLabels"));
 
   const auto weight = [](int64_t value) {
     return Args({{"resources", Items({Args({{"name", Item("cpu")}, {"weight", Item(value)}})})}});
   };
   EXPECT_EQ(
-      error(ParseNodeResourcesLeastAllocatedArgs(weight(101))),
+      error(kNodeResourcesLeastAllocatedArgs.parse(weight(101))),
       "resources[0].weight: Invalid value: 101: resource weight of cpu not in valid range (0, "
       "100]");
-  EXPECT_EQ(error(ParseNodeResourcesMostAllocatedArgs(weight(-1))),
+  EXPECT_EQ(error(kNodeResourcesMostAllocatedArgs.parse(weight(-1))),
             "resources[0].weight: Invalid value: -1: resource weight of cpu not in valid range (0, "
             "100]");
-  EXPECT_EQ(error(ParseRequestedToCapacityRatioArgs(weight(101))), "none");
-  EXPECT_EQ(error(ParseRequestedToCapacityRatioArgs(weight(-1))),
+  EXPECT_EQ(error(kRequestedToCapacityRatioArgs.parse(weight(101))), "none");
+  EXPECT_EQ(error(kRequestedToCapacityRatioArgs.parse(weight(-1))),
             "resources[0].weight: Invalid value: -1: resource weight of cpu not in valid range [1, "
             "inf)");
-  EXPECT_EQ(error(ParseRequestedToCapacityRatioArgs(Args({{"shape", Items({})}}))),
+  EXPECT_EQ(error(kRequestedToCapacityRatioArgs.parse(Args({{"shape", Items({})}}))),
             "shape: Required value: at least one point must be specified");
-  EXPECT_THAT(error(ParseNodeResourcesLeastAllocatedArgs(Args({{"shape", Items({})}}))),
+  EXPECT_THAT(error(kNodeResourcesLeastAllocatedArgs.parse(Args({{"shape", Items({})}}))),
               HasSubstr("shape"));
 }
 

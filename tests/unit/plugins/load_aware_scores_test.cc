@@ -251,26 +251,28 @@ TEST(LoadDistributionTest, ALoadThatDoesNotVaryIsItsMean) {
 ConfigValue Json(const std::string& json) { return *documents::ParseJson(json, ""); }
 
 TEST(LoadAwareArgsTest, HaveSchedulerPluginsDefaults) {
-  EXPECT_EQ(TargetLoadPackingArgsWithDefaults(ConfigValue(), {}).ToJson(),
+  EXPECT_EQ(kTargetLoadPackingArgs.with_defaults(ConfigValue(), {}).ToJson(),
             R"({"metricProvider":{"type":"KubernetesMetricsServer"},)"
             R"("defaultRequests":{"cpu":"1"},"defaultRequestsMultiplier":"1.5",)"
             R"("targetUtilization":40})");
-  EXPECT_EQ(LoadVariationRiskBalancingArgsWithDefaults(
-                Json(R"({"metricProvider":{"type":"Prometheus"},"safeVarianceMargin":-1})"), {})
+  EXPECT_EQ(kLoadVariationRiskBalancingArgs
+                .with_defaults(
+                    Json(R"({"metricProvider":{"type":"Prometheus"},"safeVarianceMargin":-1})"), {})
                 .ToJson(),
             R"({"metricProvider":{"type":"Prometheus","insecureSkipVerify":true},)"
             R"("safeVarianceMargin":1,"safeVarianceSensitivity":1})");
-  EXPECT_EQ(LowRiskOverCommitmentArgsWithDefaults(
-                Json(R"({"watcherAddress":"http://watcher:2020","smoothingWindowSize":0,
+  EXPECT_EQ(
+      kLowRiskOverCommitmentArgs
+          .with_defaults(Json(R"({"watcherAddress":"http://watcher:2020","smoothingWindowSize":0,
                          "riskLimitWeights":{"cpu":0.3,"memory":2}})"),
-                {})
-                .ToJson(),
-            R"({"watcherAddress":"http://watcher:2020","metricProvider":{},)"
-            R"("smoothingWindowSize":5,"riskLimitWeights":{"cpu":0.3,"memory":0.5}})");
+                         {})
+          .ToJson(),
+      R"({"watcherAddress":"http://watcher:2020","metricProvider":{},)"
+      R"("smoothingWindowSize":5,"riskLimitWeights":{"cpu":0.3,"memory":0.5}})");
 }
 
 TEST(LoadAwareArgsTest, AreReadAsSchedulerPluginsReadsThem) {
-  const auto packing = ParseTargetLoadPackingArgs(
+  const auto packing = kTargetLoadPackingArgs.parse(
       Json(R"({"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"TargetLoadPackingArgs",
                "metricProvider":{"type":"Prometheus","address":"https://prometheus:9090/",
                                  "token":"secret","insecureSkipVerify":false},
@@ -286,7 +288,7 @@ TEST(LoadAwareArgsTest, AreReadAsSchedulerPluginsReadsThem) {
   EXPECT_EQ(packing->requests_multiplier, 2);
   EXPECT_EQ(packing->target_utilization, 70);
 
-  const auto balancing = ParseLoadVariationRiskBalancingArgs(
+  const auto balancing = kLoadVariationRiskBalancingArgs.parse(
       Json(R"({"metricProvider":{"type":"SignalFx"},"watcherAddress":"http://watcher:2020",
                "safeVarianceMargin":2.5,"safeVarianceSensitivity":2})"));
   ASSERT_TRUE(balancing) << balancing.error().message;
@@ -294,7 +296,7 @@ TEST(LoadAwareArgsTest, AreReadAsSchedulerPluginsReadsThem) {
   EXPECT_EQ(balancing->margin, 2.5);
   EXPECT_EQ(balancing->sensitivity, 2);
 
-  const auto commitment = ParseLowRiskOverCommitmentArgs(
+  const auto commitment = kLowRiskOverCommitmentArgs.parse(
       Json(R"({"smoothingWindowSize":3,"riskLimitWeights":{"cpu":1,"memory":-1}})"));
   ASSERT_TRUE(commitment) << commitment.error().message;
   EXPECT_EQ(commitment->source.Name(), "KubernetesMetricsServer");
@@ -303,17 +305,17 @@ TEST(LoadAwareArgsTest, AreReadAsSchedulerPluginsReadsThem) {
   EXPECT_EQ(commitment->memory_limit_weight, 0.5);
 
   const auto prometheus =
-      ParseLowRiskOverCommitmentArgs(Json(R"({"metricProvider":{"type":"Prometheus"}})"));
+      kLowRiskOverCommitmentArgs.parse(Json(R"({"metricProvider":{"type":"Prometheus"}})"));
   ASSERT_TRUE(prometheus);
   EXPECT_EQ(prometheus->source.address, "http://prometheus-k8s:9090");
   EXPECT_TRUE(prometheus->source.insecure_skip_verify);
   // Nothing is asked for that is not cpu.
-  EXPECT_EQ(ParseTargetLoadPackingArgs(Json(R"({"defaultRequests":{}})"))->default_milli_cpu, 0);
+  EXPECT_EQ(kTargetLoadPackingArgs.parse(Json(R"({"defaultRequests":{}})"))->default_milli_cpu, 0);
 }
 
 TEST(LoadAwareArgsTest, ProblemsNameTheField) {
   const auto problems = [](const std::string& json) {
-    return TargetLoadPackingArgsProblems(Json(json), "profiles[0].args", {});
+    return kTargetLoadPackingArgs.problems(Json(json), "profiles[0].args", {});
   };
   EXPECT_THAT(problems("{}"), IsEmpty());
   EXPECT_THAT(problems(R"({"metricProvider":{"type":"SignalFx","token":"t"}})"),
@@ -342,7 +344,7 @@ TEST(LoadAwareArgsTest, ProblemsNameTheField) {
               ElementsAre(HasSubstr("defaultRequests.cpu: Invalid value")));
   EXPECT_THAT(problems(R"({"targetLoad":1})"), testing::SizeIs(1));
   EXPECT_THAT(
-      LowRiskOverCommitmentArgsProblems(Json(R"({"riskLimitWeights":{"cpu":"x"}})"), "a", {}),
+      kLowRiskOverCommitmentArgs.problems(Json(R"({"riskLimitWeights":{"cpu":"x"}})"), "a", {}),
       ElementsAre(HasSubstr("a.riskLimitWeights.cpu: Invalid value")));
 }
 

@@ -201,19 +201,19 @@ ConfigValue Expression(const char* op) {
 }
 
 TEST_F(NodeAffinityTest, ArgsCarryAnAddedAffinity) {
-  const auto required = ParseNodeAffinityArgs(
+  const auto required = kNodeAffinityArgs.parse(
       AddedAffinity("requiredDuringSchedulingIgnoredDuringExecution",
                     Args({{"nodeSelectorTerms", Items({Expression("In")})}})));
   ASSERT_TRUE(required.has_value()) << required.error().message;
   EXPECT_EQ(required->added_affinity, Added(MakePod().RequireNode({Zone("a")})).added_affinity);
 
-  const auto preferred = ParseNodeAffinityArgs(
+  const auto preferred = kNodeAffinityArgs.parse(
       AddedAffinity("preferredDuringSchedulingIgnoredDuringExecution",
                     Items({Args({{"weight", Item(3)}, {"preference", Expression("In")}})})));
   ASSERT_TRUE(preferred.has_value()) << preferred.error().message;
   EXPECT_EQ(preferred->added_affinity, Added(MakePod().PreferNode(3, {Zone("a")})).added_affinity);
 
-  EXPECT_EQ(ParseNodeAffinityArgs(ConfigValue())->added_affinity, std::nullopt);
+  EXPECT_EQ(kNodeAffinityArgs.parse(ConfigValue())->added_affinity, std::nullopt);
 }
 
 TEST_F(NodeAffinityTest, ArgsAreReadStrictlyAndTheirTermsParsed) {
@@ -246,7 +246,7 @@ TEST_F(NodeAffinityTest, ArgsAreReadStrictlyAndTheirTermsParsed) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    const auto parsed = ParseNodeAffinityArgs(c.args);
+    const auto parsed = kNodeAffinityArgs.parse(c.args);
     ASSERT_FALSE(parsed.has_value());
     EXPECT_EQ(parsed.error().message, c.want);
   }

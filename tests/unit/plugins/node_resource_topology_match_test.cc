@@ -58,7 +58,7 @@ api::NodeResourceTopology TopologyOf(
 }
 
 NodeResourceTopologyMatchArgs ParseNuma(const std::string& json) {
-  const auto parsed = ParseNodeResourceTopologyMatchArgs(*documents::ParseJson(json, ""));
+  const auto parsed = kNodeResourceTopologyMatchArgs.parse(*documents::ParseJson(json, ""));
   EXPECT_TRUE(parsed) << parsed.error().message;
   return parsed.value_or(NodeResourceTopologyMatchArgs());
 }
@@ -500,7 +500,7 @@ TEST_F(NodeResourceTopologyMatchTest, IsAskedAgainWhenPodsGoNodesComeAndObjectsC
 }
 
 TEST(NodeResourceTopologyMatchArgsTest, HaveSchedulerPluginsNamesAndDefaults) {
-  EXPECT_EQ(NodeResourceTopologyMatchArgsWithDefaults(ConfigValue(), {}).ToJson(),
+  EXPECT_EQ(kNodeResourceTopologyMatchArgs.with_defaults(ConfigValue(), {}).ToJson(),
             R"({"scoringStrategy":{"type":"LeastAllocated","resources":[{"name":"cpu","weight":1},)"
             R"({"name":"memory","weight":1}]},"cache":{"foreignPodsDetect":"All",)"
             R"("resyncMethod":"Autodetect","informerMode":"Dedicated"}})");
@@ -521,11 +521,11 @@ TEST(NodeResourceTopologyMatchArgsTest, ProblemsNameTheField) {
         {R"({"scoringStrategy":{"resources":[]}})", "scoringStrategy.type: Required value"},
         {R"({"cache":{"resyncMethod":"Often"}})", "cache.resyncMethod: "},
         {R"({"cacheResyncPeriod":5})", "cacheResyncPeriod"}}) {
-    const auto parsed = ParseNodeResourceTopologyMatchArgs(*documents::ParseJson(json, ""));
+    const auto parsed = kNodeResourceTopologyMatchArgs.parse(*documents::ParseJson(json, ""));
     ASSERT_FALSE(parsed) << json;
     EXPECT_THAT(parsed.error().message, testing::HasSubstr(problem));
     EXPECT_EQ(
-        NodeResourceTopologyMatchArgsProblems(*documents::ParseJson(json, ""), "args", {}).size(),
+        kNodeResourceTopologyMatchArgs.problems(*documents::ParseJson(json, ""), "args", {}).size(),
         1u);
   }
 }

@@ -520,12 +520,12 @@ ConfigValue Point(int64_t utilization, int64_t score) {
 ConfigValue Shape(ConfigValue::List points) { return Args({{"shape", Items(std::move(points))}}); }
 
 TEST_F(NodeResourcesFitTest, ArgsHaveKubeSchedulersDefaults) {
-  const auto none = ParseNodeResourcesFitArgs(ConfigValue());
+  const auto none = kNodeResourcesFitArgs.parse(ConfigValue());
   ASSERT_TRUE(none.has_value());
   EXPECT_EQ(none->scoring_strategy.type, ScoringStrategyType::kLeastAllocated);
   EXPECT_EQ(none->scoring_strategy.resources, DefaultResourceSpecs());
 
-  const auto some = ParseNodeResourcesFitArgs(
+  const auto some = kNodeResourcesFitArgs.parse(
       Strategy({{"type", Item("RequestedToCapacityRatio")},
                 {"resources", Items({Args({{"name", Item("cpu")}})})},
                 {"requestedToCapacityRatio", Shape({Point(0, 0), Point(100, 10)})}}));
@@ -582,7 +582,7 @@ TEST_F(NodeResourcesFitTest, ArgsAreValidatedInKubeSchedulersWords) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    const auto parsed = ParseNodeResourcesFitArgs(c.args);
+    const auto parsed = kNodeResourcesFitArgs.parse(c.args);
     ASSERT_FALSE(parsed.has_value());
     EXPECT_EQ(parsed.error().message, c.want);
   }

@@ -80,9 +80,9 @@ TEST_F(BalancedAllocationTest, ArgsAreDefaultedAndValidated) {
   const auto resource = [](const char* name, int64_t weight) {
     return Args({{"name", Item(name)}, {"weight", Item(weight)}});
   };
-  EXPECT_EQ(ParseNodeResourcesBalancedAllocationArgs(ConfigValue())->resources,
+  EXPECT_EQ(kNodeResourcesBalancedAllocationArgs.parse(ConfigValue())->resources,
             DefaultResourceSpecs());
-  const auto error = ParseNodeResourcesBalancedAllocationArgs(Args(
+  const auto error = kNodeResourcesBalancedAllocationArgs.parse(Args(
       {{"resources", Items({resource("cpu", 1), resource("cpu", 0), resource("memory", 2)})}}));
   ASSERT_FALSE(error.has_value());
   EXPECT_EQ(error.error().message,
@@ -159,14 +159,14 @@ TEST(AllocatableArgsTest, AreDefaultedAndValidated) {
   const auto resource = [](const char* name, int64_t weight) {
     return Args({{"name", Item(name)}, {"weight", Item(weight)}});
   };
-  const auto defaults = ParseNodeResourcesAllocatableArgs(ConfigValue());
+  const auto defaults = kNodeResourcesAllocatableArgs.parse(ConfigValue());
   ASSERT_TRUE(defaults.has_value());
   EXPECT_EQ(defaults->mode, AllocatableMode::kLeast);
   EXPECT_EQ(defaults->resources, (std::vector<ResourceSpec>{{"cpu", 1 << 20}, {"memory", 1}}));
-  EXPECT_EQ(NodeResourcesAllocatableArgsWithDefaults(Args({{"mode", Item("")}}), {}).ToJson(),
+  EXPECT_EQ(kNodeResourcesAllocatableArgs.with_defaults(Args({{"mode", Item("")}}), {}).ToJson(),
             R"({"resources":[{"name":"cpu","weight":1048576},{"name":"memory","weight":1}],)"
             R"("mode":"Least"})");
-  const auto given = ParseNodeResourcesAllocatableArgs(
+  const auto given = kNodeResourcesAllocatableArgs.parse(
       Args({{"mode", Item("Most")},
             {"resources",
              Items({resource("cpu", 1000000), resource("memory", 1), resource("cpu", 2)})}}));
@@ -175,7 +175,7 @@ TEST(AllocatableArgsTest, AreDefaultedAndValidated) {
   EXPECT_EQ(given->resources, (std::vector<ResourceSpec>{{"cpu", 2}, {"memory", 1}}));
 
   const auto error_of = [](const ConfigValue& args) {
-    const auto read = ParseNodeResourcesAllocatableArgs(args);
+    const auto read = kNodeResourcesAllocatableArgs.parse(args);
     return read ? std::string() : read.error().message;
   };
   EXPECT_EQ(error_of(Args({{"resources", Items({resource("memory", -1), resource("cpu", 1),

@@ -108,7 +108,7 @@ TEST_F(PlacementPluginsTest, MorePodsAreBetter) {
 }
 
 TEST_F(PlacementPluginsTest, AFullerPlacementIsBetter) {
-  const auto args = ParseNodeResourcesFitArgs(ConfigValue());
+  const auto args = kNodeResourcesFitArgs.parse(ConfigValue());
   ASSERT_TRUE(args);
   NodeResourcesFit plugin(*args, handle);
   const auto node = [](const char* name, const char* cpu) {

@@ -28,7 +28,7 @@ TEST(PodTopologySpreadArgsTest, DefaultIsTheSystemsDefaulting) {
   for (const ConfigValue& args : {ConfigValue(), Args({{"defaultingType", Item("")}}),
                                   Args({{"defaultingType", Item("System")}})}) {
     SCOPED_TRACE(args.ToJson());
-    const auto parsed = ParsePodTopologySpreadArgs(args);
+    const auto parsed = kPodTopologySpreadArgs.parse(args);
     ASSERT_TRUE(parsed) << parsed.error().message;
     EXPECT_TRUE(parsed->system_defaulting);
     EXPECT_TRUE(parsed->default_constraints.empty());
@@ -36,7 +36,7 @@ TEST(PodTopologySpreadArgsTest, DefaultIsTheSystemsDefaulting) {
 }
 
 TEST(PodTopologySpreadArgsTest, ReadsEveryFieldOfAConstraint) {
-  const auto parsed = ParsePodTopologySpreadArgs(
+  const auto parsed = kPodTopologySpreadArgs.parse(
       ListArgs({ZoneConstraint("ScheduleAnyway"),
                 Constraint({{"maxSkew", Item(2)},
                             {"topologyKey", Item("example.com/rack")},
@@ -107,7 +107,7 @@ TEST(PodTopologySpreadArgsTest, ProblemsNameTheirField) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    const auto parsed = ParsePodTopologySpreadArgs(c.args);
+    const auto parsed = kPodTopologySpreadArgs.parse(c.args);
     ASSERT_FALSE(parsed);
     EXPECT_EQ(parsed.error().message, c.want);
   }
@@ -118,7 +118,7 @@ TEST(PodTopologySpreadArgsTest, FieldsThatDoNotExistAndOtherTypesAreErrors) {
        {Args({{"defaults", Item("List")}}), Args({{"defaultingType", Item(1)}}),
         Args({{"kind", Item("NodeAffinityArgs")}}), ListArgs({Constraint({{"skew", Item(1)}})})}) {
     SCOPED_TRACE(args.ToJson());
-    EXPECT_FALSE(ParsePodTopologySpreadArgs(args));
+    EXPECT_FALSE(kPodTopologySpreadArgs.parse(args));
   }
 }
 

@@ -62,7 +62,7 @@ class WeightedTopologySpreadTest : public testing::Test, public PluginFixture {
  public:
   WeightedTopologySpread Make(const std::string& constraint) {
     const auto args =
-        ParseWeightedTopologySpreadArgs(ArgsOf(R"({"constraints":[)" + constraint + "]}"));
+        kWeightedTopologySpreadArgs.parse(ArgsOf(R"({"constraints":[)" + constraint + "]}"));
     EXPECT_TRUE(args.has_value()) << args.error().message;
     return {*args, handle};
   }
@@ -285,10 +285,10 @@ TEST_F(WeightedTopologySpreadTest, QueuesWhatAnEventCanHelp) {
 }
 
 TEST(WeightedTopologySpreadArgsTest, AreDefaultedAndValidated) {
-  const auto none = ParseWeightedTopologySpreadArgs(ConfigValue());
+  const auto none = kWeightedTopologySpreadArgs.parse(ConfigValue());
   ASSERT_TRUE(none.has_value());
   EXPECT_TRUE(none->constraints.empty());
-  const ConfigValue shown = WeightedTopologySpreadArgsWithDefaults(
+  const ConfigValue shown = kWeightedTopologySpreadArgs.with_defaults(
       ArgsOf(R"({"constraints":[)" + SevenToThree() + "," + InOrder("DoNotSchedule") + "]}"), {});
   EXPECT_THAT(shown.ToJson(),
               testing::HasSubstr(R"("whenUnsatisfiable":"DoNotSchedule","maxSkew":1},)"));
@@ -296,7 +296,7 @@ TEST(WeightedTopologySpreadArgsTest, AreDefaultedAndValidated) {
 
   const auto error_of = [](const std::string& constraints) {
     const auto read =
-        ParseWeightedTopologySpreadArgs(ArgsOf(R"({"constraints":[)" + constraints + "]}"));
+        kWeightedTopologySpreadArgs.parse(ArgsOf(R"({"constraints":[)" + constraints + "]}"));
     return read ? std::string() : read.error().message;
   };
   EXPECT_EQ(error_of("{}"),
