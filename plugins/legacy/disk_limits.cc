@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/legacy/disk_limits.h"
-
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/legacy/library.h"
 
 namespace berth::legacy {
 namespace {
+
+// A cloud provider's disks, as plugins built into Kubernetes attached them.
+struct DiskKind {
+  std::string_view in_tree_plugin;
+  // Of a node's allocatable: how many it takes.
+  std::string_view limit_resource;
+  int64_t default_limit = 0;
+  // How many a node takes that says nothing of it; nullptr: default_limit.
+  int64_t (*limit_of_node)(const NodeView& node) = nullptr;
+};
 
 // What PreFilter found of the pod.
 struct DisksOfPod {
@@ -62,118 +77,146 @@ std::string KeyOf(std::string_view namespace_, std::string_view name) {
   return std::string(namespace_) + "/" + std::string(name);
 }
 
+// Keeps a pod off nodes that cannot attach its disks of one kind besides those that they have.
+// Kubernetes had it up to 1.30; NodeVolumeLimits counts the same disks for their CSI drivers. On
+// nodes where the CSI driver serves them (an annotation of the CSINode says so) nothing is checked.
+//
+// The rejection is Unschedulable: evicting pods detaches disks.
+//
+// Thread safety: Filter may run concurrently; the rest on the scheduling thread.
+class DiskLimits : public PreFilterPlugin, public FilterPlugin, public EnqueueExtensions {
+ public:
+  static constexpr std::string_view kReason = "node(s) exceed max volume count";
+
+  DiskLimits(const DiskKind& kind, Handle handle) : kind_(kind), handle_(handle) {}
+
+  // Skips pods without such disks.
+  PreFilterResult PreFilter(CycleState& state, const PodView& pod, const Snapshot&) override {
+    auto found = std::make_unique<DisksOfPod>();
+    Status status = AddDisksOf(pod, /*is_new=*/true, found->disks);
+    if (!status.ok()) return {std::move(status)};
+    if (found->disks.empty()) return {Status::Skip()};
+    state.Write(std::move(found));
+    return {};
+  }
+  Status Filter(const CycleState& state, const PodView& pod, const NodeView& node) const override {
+    DisksOfPod unprepared;
+    const auto* found = state.Read<DisksOfPod>();
+    if (found == nullptr) {
+      Status status = AddDisksOf(pod, /*is_new=*/true, unprepared.disks);
+      if (!status.ok()) return status;
+      found = &unprepared;
+    }
+    if (found->disks.empty() || IsMigrated(node)) return Status::Success();
+
+    std::set<std::string> attached;
+    Status problem;
+    node.ForEachPod([&](const PodView& placed) {
+      problem = AddDisksOf(placed, /*is_new=*/false, attached);
+      return problem.ok();
+    });
+    if (!problem.ok()) return problem;
+    const auto added =
+        std::count_if(found->disks.begin(), found->disks.end(),
+                      [&](const std::string& disk) { return !attached.contains(disk); });
+    const auto present = static_cast<int64_t>(attached.size());
+    return present + added > LimitOf(node) ? Status::Unschedulable(std::string(kReason))
+                                           : Status::Success();
+  }
+
+  // Queues the pod when a node comes or a placed pod goes.
+  std::vector<ClusterEventWithHint> EventsToRegister() const override {
+    return {{BERTH_KIND_NODE, BERTH_ACTION_ADD}, {BERTH_KIND_ASSIGNED_POD, BERTH_ACTION_DELETE}};
+  }
+
+ private:
+  // Stops at the first problem. A claim that does not exist is one for a new pod only.
+  Status AddDisksOf(const PodView& pod, bool is_new, std::set<std::string>& disks) const {
+    Status status;
+    pod.ForEachVolume([&](const Volume& volume) {
+      if (volume.in_tree_plugin == kind_.in_tree_plugin) {
+        disks.emplace(volume.disk);
+        return true;
+      }
+      if (!volume.claim) return true;
+      const std::string_view name = *volume.claim;
+      if (name.empty()) {
+        status = Status::Error("PersistentVolumeClaim had no name");
+        return false;
+      }
+      const bool found = handle_.FindObject(
+          BERTH_KIND_PERSISTENT_VOLUME_CLAIM, pod.namespace_(), name, [&](const ObjectView& claim) {
+            if (volume.ephemeral && claim.owner_uid() != pod.uid()) {
+              status =
+                  Status::Error("PVC " + KeyOf(claim.namespace_(), claim.name()) +
+                                " was not created for pod " + pod.Key() + " (pod is not owner)");
+            } else {
+              AddDiskOf(claim, disks);
+            }
+          });
+      if (!found && is_new) {
+        status = Status::UnschedulableAndUnresolvable(
+            "looking up PVC " + KeyOf(pod.namespace_(), name) + ": persistentvolumeclaim \"" +
+            std::string(name) + "\" not found");
+      }
+      return status.ok();
+    });
+    return status;
+  }
+  // Adds what stands for the claim's disk where it is of the kind. A disk that is not known yet
+  // counts under the claim's name, which is no disk's.
+  void AddDiskOf(const ObjectView& claim, std::set<std::string>& disks) const {
+    const bool bound = !claim.volume_name().empty() &&
+                       handle_.FindObject(BERTH_KIND_PERSISTENT_VOLUME, "", claim.volume_name(),
+                                          [&](const ObjectView& volume) {
+                                            if (volume.in_tree_plugin() != kind_.in_tree_plugin)
+                                              return;
+                                            disks.emplace(volume.disk());
+                                          });
+    if (bound || claim.spec_storage_class().empty()) return;
+    handle_.FindObject(
+        BERTH_KIND_STORAGE_CLASS, "", claim.spec_storage_class(),
+        [&](const ObjectView& storage_class) {
+          if (storage_class.driver() != kind_.in_tree_plugin) return;
+          disks.insert(std::string(1, '\0') + KeyOf(claim.namespace_(), claim.name()));
+        });
+  }
+  bool IsMigrated(const NodeView& node) const {
+    bool migrated = false;
+    handle_.FindObject(BERTH_KIND_CSI_NODE, "", node.name(), [&](const ObjectView& csi_node) {
+      const auto plugins =
+          csi_node.annotations().Find("storage.alpha.kubernetes.io/migrated-plugins");
+      migrated = plugins && Lists(*plugins, kind_.in_tree_plugin);
+    });
+    return migrated;
+  }
+  // What the node says goes before what the environment says, and that before the default.
+  int64_t LimitOf(const NodeView& node) const {
+    if (const auto limit = node.FindAllocatable(kind_.limit_resource)) return *limit;
+    if (const int64_t limit = handle_.max_pd_volumes(); limit > 0) return limit;
+    return kind_.limit_of_node == nullptr ? kind_.default_limit : kind_.limit_of_node(node);
+  }
+
+  const DiskKind& kind_;
+  Handle handle_;
+};
+
+template <const DiskKind& kind>
+class LimitsOf final : public DiskLimits {
+ public:
+  LimitsOf(const ConfigValue&, Handle handle) : DiskLimits(kind, handle) {}
+};
+
+// The claims are the pod's own.
+constexpr PluginOptions kOptions = {.each_pod = true};
+
 }  // namespace
 
-EBSLimits::EBSLimits(const ConfigValue&, Handle handle) : DiskLimits(kEbs, handle) {}
-GCEPDLimits::GCEPDLimits(const ConfigValue&, Handle handle) : DiskLimits(kGcePd, handle) {}
-AzureDiskLimits::AzureDiskLimits(const ConfigValue&, Handle handle)
-    : DiskLimits(kAzureDisk, handle) {}
-CinderLimits::CinderLimits(const ConfigValue&, Handle handle) : DiskLimits(kCinder, handle) {}
-
-// Adds what stands for the claim's disk where it is of the kind. A disk that is not known yet
-// counts under the claim's name, which is no disk's.
-void DiskLimits::AddDiskOf(const ObjectView& claim, std::set<std::string>& disks) const {
-  const bool bound = !claim.volume_name().empty() &&
-                     handle_.FindObject(BERTH_KIND_PERSISTENT_VOLUME, "", claim.volume_name(),
-                                        [&](const ObjectView& volume) {
-                                          if (volume.in_tree_plugin() != kind_.in_tree_plugin)
-                                            return;
-                                          disks.emplace(volume.disk());
-                                        });
-  if (bound || claim.spec_storage_class().empty()) return;
-  handle_.FindObject(BERTH_KIND_STORAGE_CLASS, "", claim.spec_storage_class(),
-                     [&](const ObjectView& storage_class) {
-                       if (storage_class.driver() != kind_.in_tree_plugin) return;
-                       disks.insert(std::string(1, '\0') + KeyOf(claim.namespace_(), claim.name()));
-                     });
+berth_plugin AzureDiskLimitsPlugin() {
+  return Define<LimitsOf<kAzureDisk>>("AzureDiskLimits", kOptions);
 }
-
-// Stops at the first problem. A claim that does not exist is one for a new pod only.
-Status DiskLimits::AddDisksOf(const PodView& pod, bool is_new, std::set<std::string>& disks) const {
-  Status status;
-  pod.ForEachVolume([&](const Volume& volume) {
-    if (volume.in_tree_plugin == kind_.in_tree_plugin) {
-      disks.emplace(volume.disk);
-      return true;
-    }
-    if (!volume.claim) return true;
-    const std::string_view name = *volume.claim;
-    if (name.empty()) {
-      status = Status::Error("PersistentVolumeClaim had no name");
-      return false;
-    }
-    const bool found = handle_.FindObject(
-        BERTH_KIND_PERSISTENT_VOLUME_CLAIM, pod.namespace_(), name, [&](const ObjectView& claim) {
-          if (volume.ephemeral && claim.owner_uid() != pod.uid()) {
-            status = Status::Error("PVC " + KeyOf(claim.namespace_(), claim.name()) +
-                                   " was not created for pod " + pod.Key() + " (pod is not owner)");
-          } else {
-            AddDiskOf(claim, disks);
-          }
-        });
-    if (!found && is_new) {
-      status = Status::UnschedulableAndUnresolvable(
-          "looking up PVC " + KeyOf(pod.namespace_(), name) + ": persistentvolumeclaim \"" +
-          std::string(name) + "\" not found");
-    }
-    return status.ok();
-  });
-  return status;
-}
-
-bool DiskLimits::IsMigrated(const NodeView& node) const {
-  bool migrated = false;
-  handle_.FindObject(BERTH_KIND_CSI_NODE, "", node.name(), [&](const ObjectView& csi_node) {
-    const auto plugins =
-        csi_node.annotations().Find("storage.alpha.kubernetes.io/migrated-plugins");
-    migrated = plugins && Lists(*plugins, kind_.in_tree_plugin);
-  });
-  return migrated;
-}
-
-// What the node says goes before what the environment says, and that before the default.
-int64_t DiskLimits::LimitOf(const NodeView& node) const {
-  if (const auto limit = node.FindAllocatable(kind_.limit_resource)) return *limit;
-  if (const int64_t limit = handle_.max_pd_volumes(); limit > 0) return limit;
-  return kind_.limit_of_node == nullptr ? kind_.default_limit : kind_.limit_of_node(node);
-}
-
-PreFilterResult DiskLimits::PreFilter(CycleState& state, const PodView& pod, const Snapshot&) {
-  auto found = std::make_unique<DisksOfPod>();
-  Status status = AddDisksOf(pod, /*is_new=*/true, found->disks);
-  if (!status.ok()) return {std::move(status)};
-  if (found->disks.empty()) return {Status::Skip()};
-  state.Write(std::move(found));
-  return {};
-}
-
-Status DiskLimits::Filter(const CycleState& state, const PodView& pod, const NodeView& node) const {
-  DisksOfPod unprepared;
-  const auto* found = state.Read<DisksOfPod>();
-  if (found == nullptr) {
-    Status status = AddDisksOf(pod, /*is_new=*/true, unprepared.disks);
-    if (!status.ok()) return status;
-    found = &unprepared;
-  }
-  if (found->disks.empty() || IsMigrated(node)) return Status::Success();
-
-  std::set<std::string> attached;
-  Status problem;
-  node.ForEachPod([&](const PodView& placed) {
-    problem = AddDisksOf(placed, /*is_new=*/false, attached);
-    return problem.ok();
-  });
-  if (!problem.ok()) return problem;
-  const auto added =
-      std::count_if(found->disks.begin(), found->disks.end(),
-                    [&](const std::string& disk) { return !attached.contains(disk); });
-  const auto present = static_cast<int64_t>(attached.size());
-  return present + added > LimitOf(node) ? Status::Unschedulable(std::string(kReason))
-                                         : Status::Success();
-}
-
-std::vector<ClusterEventWithHint> DiskLimits::EventsToRegister() const {
-  return {{BERTH_KIND_NODE, BERTH_ACTION_ADD}, {BERTH_KIND_ASSIGNED_POD, BERTH_ACTION_DELETE}};
-}
+berth_plugin CinderLimitsPlugin() { return Define<LimitsOf<kCinder>>("CinderLimits", kOptions); }
+berth_plugin EBSLimitsPlugin() { return Define<LimitsOf<kEbs>>("EBSLimits", kOptions); }
+berth_plugin GCEPDLimitsPlugin() { return Define<LimitsOf<kGcePd>>("GCEPDLimits", kOptions); }
 
 }  // namespace berth::legacy

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/legacy/node_prefer_avoid_pods.h"
+#include <string_view>
 
 #include "plugins/legacy/json_text.h"
+#include "plugins/legacy/library.h"
 
 namespace berth::legacy {
 namespace {
 
+constexpr std::string_view kAnnotation = "scheduler.alpha.kubernetes.io/preferAvoidPods";
 constexpr int64_t kMaxScore = 100;
 
 // What nodes may avoid; `kind` is "" where it is nothing.
@@ -58,22 +60,37 @@ bool Names(std::string_view annotation, const Controller& controller) {
 
 int64_t ScoreOf(const Controller& controller, const NodeView& node) {
   if (controller.kind.empty()) return kMaxScore;
-  const auto annotation = node.annotations().Find(NodePreferAvoidPods::kAnnotation);
+  const auto annotation = node.annotations().Find(kAnnotation);
   return annotation && Names(*annotation, controller) ? 0 : kMaxScore;
 }
 
+// Keeps the pods of a ReplicationController or ReplicaSet, as far as other nodes will do, off nodes
+// whose annotation scheduler.alpha.kubernetes.io/preferAvoidPods names their controller.
+// Kubernetes had it up to 1.22; a PreferNoSchedule taint says the same.
+//
+// Thread safety: stateless; every method may run concurrently.
+class NodePreferAvoidPods final : public ColumnScorePlugin {
+ public:
+  NodePreferAvoidPods(const ConfigValue&, Handle) {}
+
+  // 0 on nodes that avoid the pod, 100 on all others. An annotation that cannot be read avoids
+  // nothing.
+  ScoreResult Score(const CycleState&, const PodView& pod, const NodeView& node) const override {
+    return {ScoreOf(Controller(pod), node)};
+  }
+  void ScoreNodes(const CycleState&, const PodView& pod, const Snapshot& snapshot,
+                  const uint32_t* rows, int64_t* scores, size_t n) const override {
+    const Controller controller(pod);
+    for (size_t i = 0; i < n; ++i) scores[i] = ScoreOf(controller, snapshot.node(rows[i]));
+  }
+};
+
 }  // namespace
 
-ScoreResult NodePreferAvoidPods::Score(const CycleState&, const PodView& pod,
-                                       const NodeView& node) const {
-  return {ScoreOf(Controller(pod), node)};
-}
-
-void NodePreferAvoidPods::ScoreNodes(const CycleState&, const PodView& pod,
-                                     const Snapshot& snapshot, const uint32_t* rows,
-                                     int64_t* scores, size_t n) const {
-  const Controller controller(pod);
-  for (size_t i = 0; i < n; ++i) scores[i] = ScoreOf(controller, snapshot.node(rows[i]));
+berth_plugin NodePreferAvoidPodsPlugin() {
+  return Define<NodePreferAvoidPods>(
+      "NodePreferAvoidPods",
+      {.declares_inputs = true, .pod_parts = BERTH_READS_POD_OWNER, .reach = BERTH_REACH_NODE});
 }
 
 }  // namespace berth::legacy

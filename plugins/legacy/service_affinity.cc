@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/legacy/service_affinity.h"
-
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "plugins/legacy/counted_pods.h"
+#include "plugins/legacy/library.h"
 
 namespace berth::legacy {
 namespace {
@@ -113,140 +116,180 @@ QueueingHint AfterPodChange(const PodView& pod, const ObjectView& before, const 
   return alike(before) || alike(after) ? QueueingHint::kQueue : QueueingHint::kQueueSkip;
 }
 
+// Keeps the pods of a Service on nodes with the same values of some labels, and spreads them over
+// the values of others. Kubernetes had it up to 1.22; pod affinity and topology spread constraints
+// say the same.
+//
+// Which value a service has, the node of its first pod says: of pods with all labels of the new
+// one, in its namespace, that on the lowest row. What the pod's nodeSelector says about a label
+// wins.
+//
+// Thread safety: Filter, Score and their column forms may run concurrently; the rest on the
+// scheduling thread.
+class ServiceAffinity final : public PreFilterPlugin,
+                              public PreFilterExtensions,
+                              public ColumnFilterPlugin,
+                              public PreScorePlugin,
+                              public ColumnScorePlugin,
+                              public NormalizeScorePlugin,
+                              public EnqueueExtensions {
+ public:
+  static constexpr std::string_view kReason = "node(s) didn't match service affinity";
+  static constexpr const char* kFilterWithoutPreFilter =
+      "error reading \"PreFilterServiceAffinity\" from cycleState: not found";
+
+  // `args` are valid.
+  ServiceAffinity(const ConfigValue& args, Handle handle) : handle_(handle) {
+    FieldReader fields(args);
+    fields.Read("affinityLabels", affinity_labels_);
+    fields.Read("antiAffinityLabelsPreference", anti_affinity_labels_preference_);
+  }
+
+  // Skips every pod where the args name no affinityLabels.
+  PreFilterResult PreFilter(CycleState& state, const PodView& pod,
+                            const Snapshot& snapshot) override {
+    if (affinity_labels_.empty()) return {Status::Skip()};
+    PreFilterState data{
+        .by_row = Counts::Of(snapshot, pod.namespace_(), Selector::OfLabels(pod.labels()),
+                             /*skip_terminating=*/false),
+        .has_service = FirstService(pod).has_value()};
+    const StringMap node_selector = pod.node_selector();
+    for (const std::string& key : affinity_labels_) {
+      if (const auto value = node_selector.Find(key)) {
+        data.own.emplace_back(key, *value);
+      } else {
+        data.missing.push_back(key);
+      }
+    }
+    MakeState(state).filter = std::move(data);
+    return {};
+  }
+  Status AddPod(CycleState& state, const PodView& pod, const PodView& added,
+                const NodeView& node) override {
+    Imagine(state, pod, added, node.row(), 1);
+    return Status::Success();
+  }
+  Status RemovePod(CycleState& state, const PodView& pod, const PodView& removed,
+                   const NodeView& node) override {
+    Imagine(state, pod, removed, node.row(), -1);
+    return Status::Success();
+  }
+  void Detach(CycleState& state) override {
+    if (auto* data = FilterStateOf(state)) data->by_row = data->by_row.Copy();
+  }
+  Status Filter(const CycleState& state, const PodView&, const NodeView& node) const override {
+    const auto* data = FilterStateOf(state);
+    if (data == nullptr) return Status::Error(kFilterWithoutPreFilter);
+    if (Carries(node, Wanted(*data, node.snapshot()))) return Status::Success();
+    return Status::Unschedulable(std::string(kReason));
+  }
+  void FilterNodes(const CycleState& state, const PodView&, const Snapshot& snapshot,
+                   NodeSet& nodes) const override {
+    const auto* data = FilterStateOf(state);
+    const WantedLabels wanted = data == nullptr ? WantedLabels() : Wanted(*data, snapshot);
+    if (data != nullptr && wanted.empty()) return;
+    nodes.ForEach([&](uint32_t row) {
+      if (data == nullptr || !Carries(snapshot.node(row), wanted)) nodes.Clear(row);
+    });
+  }
+
+  Status PreScore(CycleState& state, const PodView& pod, const Snapshot& snapshot,
+                  const ConstNodeSet&) override {
+    MakeState(state).counted = CountPods(pod, snapshot, FirstService(pod));
+    return Status::Success();
+  }
+  // How many pods of the pod's first service, in its namespace and not being deleted, are on the
+  // node.
+  ScoreResult Score(const CycleState& state, const PodView& pod,
+                    const NodeView& node) const override {
+    int64_t score = 0;
+    const uint32_t row = node.row();
+    ScoreNodes(state, pod, node.snapshot(), &row, &score, 1);
+    return {score};
+  }
+  void ScoreNodes(const CycleState& state, const PodView& pod, const Snapshot& snapshot,
+                  const uint32_t* rows, int64_t* scores, size_t n) const override {
+    const auto* data = state.Read<State>();
+    if (data != nullptr && data->counted) {
+      ScoreCounted(*data->counted, rows, scores, n);
+      return;
+    }
+    const auto service = FirstService(pod);
+    for (size_t i = 0; i < n; ++i) scores[i] = ScoreUncounted(service, pod, snapshot.node(rows[i]));
+  }
+  // For each of antiAffinityLabelsPreference the share of the service's pods that are not on nodes
+  // with the node's value of it, 0 for nodes without it; the mean of these, from 0 to 100.
+  Status NormalizeScore(const CycleState&, const PodView&, const Snapshot& snapshot,
+                        const uint32_t* rows, int64_t* scores, size_t n) const override {
+    constexpr double kMaxScore = 100;
+    const std::vector<std::string>& keys = anti_affinity_labels_preference_;
+    int64_t pods = 0;
+    for (size_t i = 0; i < n; ++i) pods += scores[i];
+    std::vector<double> means(n, 0.0);
+    for (const std::string& key : keys) {
+      std::map<std::string_view, int64_t> by_value;
+      std::vector<const int64_t*> counts(n, nullptr);
+      for (size_t i = 0; i < n; ++i) {
+        const auto value = snapshot.node(rows[i]).labels().Find(key);
+        if (!value) continue;
+        int64_t& count = by_value[*value];
+        count += scores[i];
+        counts[i] = &count;
+      }
+      for (size_t i = 0; i < n; ++i) {
+        if (counts[i] == nullptr) continue;
+        const double share =
+            pods > 0
+                ? kMaxScore * (static_cast<double>(pods - *counts[i]) / static_cast<double>(pods))
+                : kMaxScore;
+        means[i] += share / static_cast<double>(keys.size());
+      }
+    }
+    for (size_t i = 0; i < n; ++i) scores[i] = static_cast<int64_t>(means[i]);
+    return Status::Success();
+  }
+
+  // Queues the pod when a pod alike comes, goes or changes its labels, when a node comes, and when
+  // one changes its labels. A change of services is no event: it counts at the next attempt.
+  std::vector<ClusterEventWithHint> EventsToRegister() const override {
+    if (affinity_labels_.empty()) return {};
+    return {
+        {BERTH_KIND_ASSIGNED_POD,
+         BERTH_ACTION_ADD | BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE_POD_LABEL, AfterPodChange},
+        {BERTH_KIND_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL}};
+  }
+
+ private:
+  // The selector of the first service, in order of name, that selects the pod; nullopt for none.
+  std::optional<Selector> FirstService(const PodView& pod) const {
+    std::optional<Selector> first;
+    const StringMap labels = pod.labels();
+    handle_.ForEachObject(BERTH_KIND_SERVICE, pod.namespace_(), [&](const ObjectView& service) {
+      if (first || service.selector().size() == 0) return;
+      Selector selector = Selector::OfLabels(service.selector());
+      if (selector.Matches(labels)) first = std::move(selector);
+    });
+    return first;
+  }
+
+  // Keys of node labels: pods of a service stay on nodes with the same values of these,
+  std::vector<std::string> affinity_labels_;
+  // and are spread over the values of each of these.
+  std::vector<std::string> anti_affinity_labels_preference_;
+  Handle handle_;
+};
+
 }  // namespace
 
-ServiceAffinity::ServiceAffinity(const ConfigValue& args, Handle handle) : handle_(handle) {
-  FieldReader fields(args);
-  fields.Read("affinityLabels", affinity_labels_);
-  fields.Read("antiAffinityLabelsPreference", anti_affinity_labels_preference_);
-}
-
-// The selector of the first service, in order of name, that selects the pod; nullopt for none.
-std::optional<Selector> ServiceAffinity::FirstService(const PodView& pod) const {
-  std::optional<Selector> first;
-  const StringMap labels = pod.labels();
-  handle_.ForEachObject(BERTH_KIND_SERVICE, pod.namespace_(), [&](const ObjectView& service) {
-    if (first || service.selector().size() == 0) return;
-    Selector selector = Selector::OfLabels(service.selector());
-    if (selector.Matches(labels)) first = std::move(selector);
-  });
-  return first;
-}
-
-PreFilterResult ServiceAffinity::PreFilter(CycleState& state, const PodView& pod,
-                                           const Snapshot& snapshot) {
-  if (affinity_labels_.empty()) return {Status::Skip()};
-  PreFilterState data{
-      .by_row = Counts::Of(snapshot, pod.namespace_(), Selector::OfLabels(pod.labels()),
-                           /*skip_terminating=*/false),
-      .has_service = FirstService(pod).has_value()};
-  const StringMap node_selector = pod.node_selector();
-  for (const std::string& key : affinity_labels_) {
-    if (const auto value = node_selector.Find(key)) {
-      data.own.emplace_back(key, *value);
-    } else {
-      data.missing.push_back(key);
-    }
-  }
-  MakeState(state).filter = std::move(data);
-  return {};
-}
-
-Status ServiceAffinity::AddPod(CycleState& state, const PodView& pod, const PodView& added,
-                               const NodeView& node) {
-  Imagine(state, pod, added, node.row(), 1);
-  return Status::Success();
-}
-
-Status ServiceAffinity::RemovePod(CycleState& state, const PodView& pod, const PodView& removed,
-                                  const NodeView& node) {
-  Imagine(state, pod, removed, node.row(), -1);
-  return Status::Success();
-}
-
-void ServiceAffinity::Detach(CycleState& state) {
-  if (auto* data = FilterStateOf(state)) data->by_row = data->by_row.Copy();
-}
-
-Status ServiceAffinity::Filter(const CycleState& state, const PodView&,
-                               const NodeView& node) const {
-  const auto* data = FilterStateOf(state);
-  if (data == nullptr) return Status::Error(kFilterWithoutPreFilter);
-  if (Carries(node, Wanted(*data, node.snapshot()))) return Status::Success();
-  return Status::Unschedulable(std::string(kReason));
-}
-
-void ServiceAffinity::FilterNodes(const CycleState& state, const PodView&, const Snapshot& snapshot,
-                                  NodeSet& nodes) const {
-  const auto* data = FilterStateOf(state);
-  const WantedLabels wanted = data == nullptr ? WantedLabels() : Wanted(*data, snapshot);
-  if (data != nullptr && wanted.empty()) return;
-  nodes.ForEach([&](uint32_t row) {
-    if (data == nullptr || !Carries(snapshot.node(row), wanted)) nodes.Clear(row);
-  });
-}
-
-Status ServiceAffinity::PreScore(CycleState& state, const PodView& pod, const Snapshot& snapshot,
-                                 const ConstNodeSet&) {
-  MakeState(state).counted = CountPods(pod, snapshot, FirstService(pod));
-  return Status::Success();
-}
-
-ScoreResult ServiceAffinity::Score(const CycleState& state, const PodView& pod,
-                                   const NodeView& node) const {
-  int64_t score = 0;
-  const uint32_t row = node.row();
-  ScoreNodes(state, pod, node.snapshot(), &row, &score, 1);
-  return {score};
-}
-
-void ServiceAffinity::ScoreNodes(const CycleState& state, const PodView& pod,
-                                 const Snapshot& snapshot, const uint32_t* rows, int64_t* scores,
-                                 size_t n) const {
-  const auto* data = state.Read<State>();
-  if (data != nullptr && data->counted) {
-    ScoreCounted(*data->counted, rows, scores, n);
-    return;
-  }
-  const auto service = FirstService(pod);
-  for (size_t i = 0; i < n; ++i) scores[i] = ScoreUncounted(service, pod, snapshot.node(rows[i]));
-}
-
-Status ServiceAffinity::NormalizeScore(const CycleState&, const PodView&, const Snapshot& snapshot,
-                                       const uint32_t* rows, int64_t* scores, size_t n) const {
-  constexpr double kMaxScore = 100;
-  const std::vector<std::string>& keys = anti_affinity_labels_preference_;
-  int64_t pods = 0;
-  for (size_t i = 0; i < n; ++i) pods += scores[i];
-  std::vector<double> means(n, 0.0);
-  for (const std::string& key : keys) {
-    std::map<std::string_view, int64_t> by_value;
-    std::vector<const int64_t*> counts(n, nullptr);
-    for (size_t i = 0; i < n; ++i) {
-      const auto value = snapshot.node(rows[i]).labels().Find(key);
-      if (!value) continue;
-      int64_t& count = by_value[*value];
-      count += scores[i];
-      counts[i] = &count;
-    }
-    for (size_t i = 0; i < n; ++i) {
-      if (counts[i] == nullptr) continue;
-      const double share =
-          pods > 0
-              ? kMaxScore * (static_cast<double>(pods - *counts[i]) / static_cast<double>(pods))
-              : kMaxScore;
-      means[i] += share / static_cast<double>(keys.size());
-    }
-  }
-  for (size_t i = 0; i < n; ++i) scores[i] = static_cast<int64_t>(means[i]);
-  return Status::Success();
-}
-
-std::vector<ClusterEventWithHint> ServiceAffinity::EventsToRegister() const {
-  if (affinity_labels_.empty()) return {};
-  return {{BERTH_KIND_ASSIGNED_POD,
-           BERTH_ACTION_ADD | BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE_POD_LABEL, AfterPodChange},
-          {BERTH_KIND_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL}};
+// What any pod alike may stand on decides for all rows.
+berth_plugin ServiceAffinityPlugin() {
+  return Define<ServiceAffinity>(
+      "ServiceAffinity",
+      {.declares_inputs = true,
+       .pod_parts =
+           BERTH_READS_POD_NODE_AFFINITY | BERTH_READS_POD_NAMESPACE | BERTH_READS_POD_LABELS,
+       .reach = BERTH_REACH_NODE | BERTH_REACH_CLUSTER | BERTH_REACH_OTHER_OBJECTS,
+       .filter_without_pre_filter = ServiceAffinity::kFilterWithoutPreFilter});
 }
 
 }  // namespace berth::legacy
