@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "plugins/legacy/json_text.h"
 #include "plugins/legacy/library.h"
 
 namespace berth::legacy {
@@ -20,40 +21,61 @@ struct Controller {
   std::string_view uid;
 };
 
-// Sets `member` to a member, nullptr where it is not there. False: it is of another type.
-bool ReadMember(const Json& value, std::string_view name, Json::Type type, const Json** member) {
-  *member = value.Find(name);
-  return *member == nullptr || (*member)->type == type;
+using Json = nlohmann::ordered_json;
+
+// The annotation's JSON; discarded where it is none, or is nested more than 64 deep.
+Json Parse(std::string_view annotation) {
+  constexpr int kMaxDepth = 64;
+  bool too_deep = false;
+  const auto check = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return !too_deep;
+  };
+  Json document = Json::parse(annotation, check, /*allow_exceptions=*/false);
+  return too_deep ? Json(Json::value_t::discarded) : document;
+}
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Sets `member` to the last member of that name, upper and lower case apart, as Go decodes JSON;
+// nullptr where it is not there, or null. False: it is of another type.
+bool ReadMember(const Json& object, std::string_view name, Json::value_t type,
+                const Json** member) {
+  for (const auto& [key, value] : object.items()) {
+    const bool same = std::ranges::equal(key, name, {}, Lower, Lower);
+    if (same) *member = value.is_null() ? nullptr : &value;
+  }
+  return *member == nullptr || (*member)->type() == type;
 }
 
 // Whether the text is in order and names the controller.
 bool Names(std::string_view annotation, const Controller& controller) {
-  const auto document = ParseJson(annotation);
-  if (!document || document->type != Json::Type::kObject) return false;
+  using Type = Json::value_t;
+  const Json document = Parse(annotation);
   const Json* list = nullptr;
-  if (!ReadMember(*document, "preferAvoidPods", Json::Type::kList, &list) || list == nullptr) {
+  if (!document.is_object() || !ReadMember(document, "preferAvoidPods", Type::array, &list) ||
+      list == nullptr) {
     return false;
   }
   bool named = false;
-  for (const Json& entry : list->items) {
-    if (entry.type == Json::Type::kNull) continue;
+  for (const Json& entry : *list) {
+    if (entry.is_null()) continue;
     const Json* signature = nullptr;
     const Json* owner = nullptr;
     const Json* kind = nullptr;
     const Json* uid = nullptr;
-    if (entry.type != Json::Type::kObject ||
-        !ReadMember(entry, "podSignature", Json::Type::kObject, &signature)) {
+    if (!entry.is_object() || !ReadMember(entry, "podSignature", Type::object, &signature)) {
       return false;
     }
     if (signature == nullptr) continue;
-    if (!ReadMember(*signature, "podController", Json::Type::kObject, &owner)) return false;
+    if (!ReadMember(*signature, "podController", Type::object, &owner)) return false;
     if (owner == nullptr) continue;
-    if (!ReadMember(*owner, "kind", Json::Type::kText, &kind) ||
-        !ReadMember(*owner, "uid", Json::Type::kText, &uid)) {
+    if (!ReadMember(*owner, "kind", Type::string, &kind) ||
+        !ReadMember(*owner, "uid", Type::string, &uid)) {
       return false;
     }
-    named = named || (kind != nullptr && uid != nullptr && kind->text == controller.kind &&
-                      uid->text == controller.uid);
+    named = named || (kind != nullptr && uid != nullptr && *kind == controller.kind &&
+                      *uid == controller.uid);
   }
   return named;
 }

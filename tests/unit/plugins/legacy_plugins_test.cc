@@ -128,6 +128,10 @@ TEST_F(LegacyPluginsTest, NodePreferAvoidPodsScoresNoughtWhereTheControllerIsNam
   const std::string avoided = R"({"preferAvoidPods": [
       {"podSignature": {"podController": {"apiVersion": "v1", "kind": "ReplicaSet", "uid": "u-1"}},
        "evictionTime": null, "reason": "some \"reason\"", "weight": -1.5e3}]})";
+  const std::string end = avoided.substr(1);
+  const auto nested = [&](size_t lists) {
+    return R"({"reason": )" + std::string(lists, '[') + std::string(lists, ']') + "," + end;
+  };
   const auto owned = [](const char* kind, const char* uid) {
     return MakePod().Owner(kind, "web", uid).Obj();
   };
@@ -151,7 +155,16 @@ TEST_F(LegacyPluginsTest, NodePreferAvoidPodsScoresNoughtWhereTheControllerIsNam
          {"podsignature": {"podController": {"Kind": "ReplicaSet", "UID": "u-1"}}}]})",
        owned("ReplicaSet", "u-1"), 0},
       {"no JSON", "{", owned("ReplicaSet", "u-1"), 100},
+      {"something after JSON", avoided + "1", owned("ReplicaSet", "u-1"), 100},
+      {"half a character", R"({"reason": "\ud83d",)" + end, owned("ReplicaSet", "u-1"), 100},
       {"a list", "[]", owned("ReplicaSet", "u-1"), 100},
+      {"64 deep", nested(64), owned("ReplicaSet", "u-1"), 0},
+      {"65 deep", nested(65), owned("ReplicaSet", "u-1"), 100},
+      {"far too deep", nested(100'000), owned("ReplicaSet", "u-1"), 100},
+      {"the last of a name counts", R"({"PreferAvoidPods": [],)" + end, owned("ReplicaSet", "u-1"),
+       0},
+      {"null at last", avoided.substr(0, avoided.size() - 1) + R"(,"preferavoidpods": null})",
+       owned("ReplicaSet", "u-1"), 100},
       {"a uid that is no text", R"({"preferAvoidPods": [
          {"podSignature": {"podController": {"kind": "ReplicaSet", "uid": "u-1"}}},
          {"podSignature": {"podController": {"kind": "ReplicaSet", "uid": 1}}}]})",
