@@ -4,51 +4,36 @@
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/app/command.h"
+#include "src/app/commands/commands.h"
 #include "src/app/commands/completion.h"
-#include "src/app/commands/dump.h"
-#include "src/app/commands/explain.h"
-#include "src/app/commands/packing.h"
-#include "src/app/commands/plan.h"
-#include "src/app/commands/replay.h"
-#include "src/app/commands/show_config.h"
-#include "src/app/commands/simulate.h"
 #include "src/app/commands/suggestion.h"
 #include "src/app/commands/terminal.h"
-#include "src/app/commands/ui.h"
 #include "src/app/daemon/in_tree_plugins.h"
-#include "src/app/daemon/run.h"
 #include "src/app/version.h"
 
 namespace berth::app {
-
 namespace {
+
+constexpr std::pair<CommandKind, CommandFunction*> kFunctions[] = {
+    {CommandKind::kRun, Run},         {CommandKind::kSimulate, Simulate},
+    {CommandKind::kExplain, Explain}, {CommandKind::kWhy, Why},
+    {CommandKind::kReplay, Replay},   {CommandKind::kUi, Ui},
+    {CommandKind::kPlan, Plan},       {CommandKind::kPacking, Packing},
+    {CommandKind::kDump, Dump},       {CommandKind::kConfig, ShowConfig},
+};
 
 int RunCommand(int argc, char** argv) {
   const Command command = FindCommand(std::vector<std::string>(argv, argv + argc));
+  for (const auto& [kind, function] : kFunctions) {
+    if (kind == command.kind) {
+      return function(command.arguments, command.program, FindInTreePlugins());
+    }
+  }
   switch (command.kind) {
-    case CommandKind::kRun:
-      return Run(command.arguments, command.program, FindInTreePlugins());
-    case CommandKind::kSimulate:
-      return Simulate(command.arguments, command.program, FindInTreePlugins());
-    case CommandKind::kExplain:
-      return Explain(command.arguments, command.program, FindInTreePlugins());
-    case CommandKind::kWhy:
-      return Why(command.arguments, command.program, FindInTreePlugins());
-    case CommandKind::kReplay:
-      return Replay(command.arguments, command.program, FindInTreePlugins());
-    case CommandKind::kUi:
-      return Ui(command.arguments, command.program, FindInTreePlugins());
-    case CommandKind::kPlan:
-      return Plan(command.arguments, command.program, FindInTreePlugins());
-    case CommandKind::kPacking:
-      return Packing(command.arguments, command.program, FindInTreePlugins());
-    case CommandKind::kDump:
-      return Dump(command.arguments, command.program, FindInTreePlugins());
-    case CommandKind::kConfig:
-      return ShowConfig(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kCompletion:
       return ShowCompletion(command.arguments, command.program);
     case CommandKind::kVersion:
@@ -59,7 +44,7 @@ int RunCommand(int argc, char** argv) {
       // A flag without a command is one of run's.
       std::fputs("\n", stdout);
       return Run(command.arguments, command.program + " run", FindInTreePlugins());
-    case CommandKind::kUnknown:
+    default:
       break;
   }
   if (command.unknown.empty()) {

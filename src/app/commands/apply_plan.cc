@@ -228,13 +228,9 @@ int ApplyPlan(const OfflineFlags& flags, const InTreePlugins& plugins) {
   const plan::Applied applied = plan::Apply(
       *plan, {.patience = flags.wait_timeout, .dry_run = flags.dry_run}, **edge, progress.get());
   std::string out;
-  if (IsDocument(flags.output)) {
-    plan::AppendJson(*plan, applied, out);
-    PrintDocuments(out, flags.output);
-  } else {
-    plan::AppendTable(*plan, applied, out);
-    PrintTable(out, flags.output);
-  }
+  IsDocument(flags.output) ? plan::AppendJson(*plan, applied, out)
+                           : plan::AppendTable(*plan, applied, out);
+  Print(out, flags.output);
   base::FlushLogs();
   return applied.outcome == plan::Applied::Outcome::kStopped ? kNegative : kDone;
 }

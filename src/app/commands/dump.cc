@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/commands/dump.h"
+#include "src/simulator/dump.h"
 
 #include <cstdio>
 
+#include "src/app/commands/commands.h"
 #include "src/app/commands/offline_cluster.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/base/logging.h"
-#include "src/simulator/dump.h"
 
 namespace berth::app {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/commands/explain.h"
-
 #include <absl/strings/str_join.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "src/app/commands/commands.h"
 #include "src/app/commands/leader.h"
 #include "src/app/commands/offline_cluster.h"
 #include "src/app/commands/progress.h"
@@ -160,14 +159,9 @@ bool IsScheduled(const std::string& answer, const std::string& pod, bool json) {
 
 // Prints a daemon's answer. A line of its table names the result, as its documents do.
 int PrintAnswer(const OfflineFlags& flags, const std::string& text) {
-  const bool json = IsDocument(flags.output);
-  if (json) {
-    PrintDocuments(text, flags.output);
-  } else {
-    PrintTable(text, flags.output);
-  }
+  Print(text, flags.output);
   if (flags.pod.empty()) return kDone;
-  return IsScheduled(text, flags.pod, json) ? kDone : kNegative;
+  return IsScheduled(text, flags.pod, IsDocument(flags.output)) ? kDone : kNegative;
 }
 
 int ExplainByDaemon(const OfflineFlags& flags) {

@@ -71,4 +71,8 @@ void PrintDocuments(std::string_view lines, OutputFormat format) {
   Write(out);
 }
 
+void Print(std::string_view text, OutputFormat format) {
+  IsDocument(format) ? PrintDocuments(text, format) : PrintTable(text, format);
+}
+
 }  // namespace berth::app

@@ -29,5 +29,7 @@ inline constexpr std::string_view kDocumentVersion = "berth.dev/v1";
 std::string WithVersion(std::string_view document);
 // Prints JSON documents, each on a line of its own, or these as YAML documents, with their version.
 void PrintDocuments(std::string_view lines, OutputFormat format);
+// Prints documents or a table, as the format says.
+void Print(std::string_view text, OutputFormat format);
 
 }  // namespace berth::app

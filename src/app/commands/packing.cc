@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/commands/packing.h"
-
 #include <cstdio>
 #include <string>
 
+#include "src/app/commands/commands.h"
 #include "src/app/commands/offline_cluster.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/base/logging.h"
@@ -22,13 +21,9 @@ int Packing(const std::vector<std::string>& arguments, const std::string& progra
   const packing::Figures figures = packing::Measure(
       simulation.scheduler().cache(), simulation.scheduler().pending_pods(), flags->namespace_);
   std::string text;
-  if (IsDocument(flags->output)) {
-    packing::AppendJson(figures, text);
-    PrintDocuments(text, flags->output);
-  } else {
-    packing::AppendTable(figures, text);
-    PrintTable(text, flags->output);
-  }
+  IsDocument(flags->output) ? packing::AppendJson(figures, text)
+                            : packing::AppendTable(figures, text);
+  Print(text, flags->output);
   base::FlushLogs();
   return kDone;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/commands/plan.h"
+#include "src/plan/plan.h"
 
 #include <string>
 
 #include "src/app/commands/apply_plan.h"
+#include "src/app/commands/commands.h"
 #include "src/app/commands/offline_cluster.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
-#include "src/plan/plan.h"
 
 namespace berth::app {
 
@@ -25,13 +25,8 @@ int Plan(const std::vector<std::string>& arguments, const std::string& program,
   if (!plan) return FailWith(plan.error().message);
   if (flags->live()) plan->made = base::RealClock().WallNow();
   std::string text;
-  if (IsDocument(flags->output)) {
-    plan::AppendJson(*plan, text);
-    PrintDocuments(text, flags->output);
-  } else {
-    plan::AppendTable(*plan, text);
-    PrintTable(text, flags->output);
-  }
+  IsDocument(flags->output) ? plan::AppendJson(*plan, text) : plan::AppendTable(*plan, text);
+  Print(text, flags->output);
   base::FlushLogs();
   return plan->outcome == plan::Plan::Outcome::kFound ? kDone : kNegative;
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "src/app/commands/commands.h"
 #include "src/app/commands/replay_report.h"
 #include "src/app/daemon/settings.h"
 #include "src/app/flags/flag_set.h"

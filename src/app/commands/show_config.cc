@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/commands/show_config.h"
-
 #include <cstdio>
 #include <utility>
 
+#include "src/app/commands/commands.h"
 #include "src/app/commands/output.h"
 #include "src/app/daemon/settings.h"
 #include "src/app/flags/flag_set.h"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/commands/simulate.h"
-
 #include <unistd.h>
 
 #include <cstdio>
 #include <optional>
 #include <utility>
 
+#include "src/app/commands/commands.h"
 #include "src/app/commands/offline_cluster.h"
 #include "src/app/commands/progress.h"
 #include "src/app/commands/what_if.h"
@@ -22,7 +21,7 @@ namespace {
 constexpr Duration kLimit = std::chrono::minutes(30);
 constexpr size_t kFlushBytes = 64 * 1024;
 
-void Print(std::string& lines, OutputFormat format) {
+void PrintOut(std::string& lines, OutputFormat format) {
   PrintDocuments(lines, format);
   lines.clear();
 }
@@ -47,7 +46,7 @@ struct Listener {
     TellEvictions();
     if (!flags.Shows(outcome.pod.metadata.namespace_)) return;
     simulator::AppendDecision(outcome, lines, simulator::DevicesGiven(outcome.pod, *simulation));
-    if (lines.size() > kFlushBytes) Print(lines, flags.output);
+    if (lines.size() > kFlushBytes) PrintOut(lines, flags.output);
   }
   void OnPodGroup(const scheduler::PodGroupOutcome& outcome) {
     if (json && flags.Shows(outcome.pod_group.metadata.namespace_)) {
@@ -106,7 +105,7 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
   if (listener.json) {
     listener.TellEvictions();
     simulator::AppendSummary(report, listener.lines);
-    Print(listener.lines, flags->output);
+    PrintOut(listener.lines, flags->output);
   } else {
     simulator::AppendReportTable(report, simulation, listener.lines);
     PrintTable(listener.lines, flags->output);

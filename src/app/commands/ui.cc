@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/commands/ui.h"
-
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "src/app/commands/commands.h"
 #include "src/app/commands/input_summary.h"
 #include "src/app/commands/live_cluster.h"
 #include "src/app/commands/offline_cluster.h"

@@ -162,13 +162,9 @@ int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins,
   if (!answer) return FailWith(answer.error().message);
   answer->namespace_ = flags.namespace_;
   std::string text;
-  if (IsDocument(flags.output)) {
-    questions::AppendAnswer(*answer, text);
-    PrintDocuments(text, flags.output);
-  } else {
-    questions::AppendAnswerTable(*answer, text);
-    PrintTable(text, flags.output);
-  }
+  IsDocument(flags.output) ? questions::AppendAnswer(*answer, text)
+                           : questions::AppendAnswerTable(*answer, text);
+  Print(text, flags.output);
   return answer->ok() ? kDone : kNegative;
 }
 

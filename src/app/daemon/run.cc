@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/daemon/run.h"
-
 #include <unistd.h>
 
 #include <atomic>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "berth/field_errors.h"
+#include "src/app/commands/commands.h"
 #include "src/app/commands/replay.h"
 #include "src/app/daemon/config_reloader.h"
 #include "src/app/daemon/daemon.h"

@@ -9,7 +9,7 @@
 #include <map>
 #include <mutex>
 
-#include "src/app/commands/explain.h"
+#include "src/app/commands/commands.h"
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/base/file.h"

@@ -7,14 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "src/app/commands/dump.h"
-#include "src/app/commands/explain.h"
-#include "src/app/commands/packing.h"
-#include "src/app/commands/plan.h"
-#include "src/app/commands/replay.h"
-#include "src/app/commands/show_config.h"
-#include "src/app/commands/simulate.h"
-#include "src/app/commands/ui.h"
+#include "src/app/commands/commands.h"
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/base/file.h"
