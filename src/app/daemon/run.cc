@@ -84,6 +84,12 @@ Result<void> WriteShadowReport(const Daemon& daemon, const std::string& file) {
   return {};
 }
 
+void LogFlags(const RunFlags& flags) {
+  for (const auto& [name, value] : flags.values) {
+    base::LogV(1, "FLAG: --" + name + "=" + Quoted(value));
+  }
+}
+
 void LogWhatHasNoEffect(const RunFlags& flags, const Settings& settings) {
   for (const std::string& flag : flags.without_effect) {
     base::LogInfo("Flag has no effect yet", {{"flag", "--" + flag}});
@@ -198,9 +204,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
     return FailToStart("--reload-config: there is no file to watch without --config");
   }
   base::SetUpLogging(flags->log);
-  for (const auto& [name, value] : flags->values) {
-    base::LogV(1, "FLAG: --" + name + "=" + Quoted(value));
-  }
+  LogFlags(*flags);
 
   auto settings = ResolveSettings(*flags, in_tree);
   if (!settings) return CommandFailed(settings.error());

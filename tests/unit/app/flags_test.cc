@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "src/app/flags/flags_without_effect.h"
+#include "src/app/flags/serving_flags.h"
 
 namespace berth::app {
 namespace {
@@ -213,6 +214,13 @@ TEST(RunFlagsTest, WhereALogIsMistakesAreLogged) {
   const FlagError port = ErrorOf({"--secure-port=70000", "--logging-format=json"});
   EXPECT_EQ(port.form, FlagError::Form::kLogged);
   EXPECT_EQ(port.log.format, base::LogFormat::kJson);
+}
+
+TEST(RunFlagsTest, HeadersWithoutThoseOfTheApiServerAreWarnedOf) {
+  EXPECT_THAT(ServingFlagWarnings(MustParse({})), IsEmpty());
+  EXPECT_THAT(ServingFlagWarnings(MustParse({"--requestheader-username-headers=a,b",
+                                             "--requestheader-group-headers=X-Remote-GROUP,c"})),
+              ElementsAre(StartsWith("--requestheader-username-headers is without X-Remote-User")));
 }
 
 TEST(RunFlagsTest, ReadsTheFlagsOfTheLog) {
