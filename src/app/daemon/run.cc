@@ -84,7 +84,7 @@ Result<void> WriteShadowReport(const Daemon& daemon, const std::string& file) {
   return {};
 }
 
-void LogFlags(const RunFlags& flags) {
+void LogFlagValues(const RunFlags& flags) {
   for (const auto& [name, value] : flags.values) {
     base::LogV(1, "FLAG: --" + name + "=" + Quoted(value));
   }
@@ -204,7 +204,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
     return FailToStart("--reload-config: there is no file to watch without --config");
   }
   base::SetUpLogging(flags->log);
-  LogFlags(*flags);
+  LogFlagValues(*flags);
 
   auto settings = ResolveSettings(*flags, in_tree);
   if (!settings) return CommandFailed(settings.error());
