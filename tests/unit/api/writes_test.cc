@@ -102,7 +102,9 @@ TEST(PodStatusPatchTest, ANewerGenerationIsNewsOnlyBesideAnotherNomination) {
   change.nominated_node_name = "";
   EXPECT_EQ(PodStatusPatch(old, change, ""),
             R"({"status":{"$setElementOrder/conditions":[{"type":"PodScheduled"}],)"
-            R"("conditions":[{"type":"PodScheduled","observedGeneration":4}],)"
+            R"("conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable",)"
+            R"("message":"0/1","lastTransitionTime":"2023-11-14T22:13:20Z",)"
+            R"("observedGeneration":4}],)"
             R"("nominatedNodeName":null}})");
   change.condition->observed_generation = 3;
   EXPECT_EQ(PodStatusPatch(old, change, ""), R"({"status":{"nominatedNodeName":null}})");
