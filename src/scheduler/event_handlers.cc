@@ -379,17 +379,22 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
   if (event.kind == informers::Kind::kDeviceTaintRule) MoveForTaintRule(event, now);
 }
 
+// What evicts pods for a rule writes its status again and again, which changes no device.
 void EventHandlers::MoveForTaintRule(const informers::InformerEvent& event, Time now) {
-  const auto concerns = [](const api::ObjectPtr& object, const api::ResourceSlice& slice) {
-    const auto* rule = api::As<api::DeviceTaintRule>(object);
+  const auto* before = api::As<api::DeviceTaintRule>(event.old_object);
+  const auto* after = api::As<api::DeviceTaintRule>(event.new_object);
+  if (before != nullptr && after != nullptr && before->spec == after->spec) return;
+  const auto concerns = [](const api::DeviceTaintRule* rule, const api::ResourceSlice& slice) {
     if (rule == nullptr || !rule->spec.device_selector) return false;
     const api::DeviceTaintSelector& selector = *rule->spec.device_selector;
     return (!selector.driver || *selector.driver == slice.spec.driver) &&
-           (!selector.pool || *selector.pool == slice.spec.pool.name);
+           (!selector.pool || *selector.pool == slice.spec.pool.name) &&
+           (!selector.device || std::ranges::find(slice.spec.devices, *selector.device,
+                                                  &api::Device::name) != slice.spec.devices.end());
   };
   state_.cluster.objects.ForEachResourceSlice(
       [&](const std::shared_ptr<const api::ResourceSlice>& slice) {
-        if (!concerns(event.old_object, *slice) && !concerns(event.new_object, *slice)) return;
+        if (!concerns(before, *slice) && !concerns(after, *slice)) return;
         Move(EventResource::kResourceSlice, action::kUpdate, slice, slice, now);
         metrics_.Handled(EventResource::kResourceSlice, action::kUpdate);
       });

@@ -237,6 +237,7 @@ TEST_F(ListenerTest, ATaintRuleThatConcernsASliceIsAChangeOfTheSlice) {
   slice->metadata.name = "n1-gpus";
   slice->spec.driver = "gpu.example.com";
   slice->spec.pool.name = "n1";
+  slice->spec.devices.emplace_back().name = "gpu-0";
   Post(EventType::kAdded, Kind::kResourceSlice, {}, slice);
   AddPod(test::MakePod().Name("web"));
   Turn();
@@ -261,6 +262,18 @@ TEST_F(ListenerTest, ATaintRuleThatConcernsASliceIsAChangeOfTheSlice) {
   // It concerned the slice before.
   Post(EventType::kUpdated, Kind::kDeviceTaintRule, of_pool, rule("gpu.example.com", "n2"));
   EXPECT_TRUE(wakes());
+  const auto of_another_device = rule("gpu.example.com", "n1");
+  of_another_device->spec.device_selector->device = "gpu-9";
+  Post(EventType::kAdded, Kind::kDeviceTaintRule, {}, of_another_device);
+  EXPECT_FALSE(wakes());
+  const auto of_device = rule("gpu.example.com", "n1");
+  of_device->spec.device_selector->device = "gpu-0";
+  Post(EventType::kUpdated, Kind::kDeviceTaintRule, of_another_device, of_device);
+  EXPECT_TRUE(wakes());
+  const auto with_another_status = std::make_shared<api::DeviceTaintRule>(*of_device);
+  with_another_status->metadata.resource_version = "99";
+  Post(EventType::kUpdated, Kind::kDeviceTaintRule, of_device, with_another_status);
+  EXPECT_FALSE(wakes());
   const auto of_all = rule("", "");
   Post(EventType::kDeleted, Kind::kDeviceTaintRule, of_all, {});
   EXPECT_TRUE(wakes());
