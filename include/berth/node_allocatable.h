@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "berth/api/pod.h"
@@ -13,12 +12,10 @@
 namespace berth {
 
 // Left in the pod's cycle by the Reserve of the plugin that gives it devices. The scheduler counts
-// the pod on its node with them from then on, writes them before the pod is bound, and takes that
-// back where it is not.
+// the pod on its node with them from then on. The plugin writes them in its PreBind; where the pod
+// is not bound after all, the scheduler takes that back.
 struct NodeAllocatableClaims {
   std::vector<api::NodeAllocatableResourceClaimStatus> statuses;
-  // In whose name they are written.
-  std::string_view plugin;
   // A request to write them has been sent.
   bool sent = false;
 };

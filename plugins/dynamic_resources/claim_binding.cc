@@ -16,6 +16,10 @@ namespace {
 
 using Outcome = ClaimAnswer::Outcome;
 
+// How long a claim that was made may take to be shown, as in kube-scheduler.
+constexpr Duration kLongestUnshown = std::chrono::seconds(120);
+// How often kube-scheduler looks whether a claim's time for its conditions is over.
+constexpr Duration kLookPeriod = std::chrono::seconds(5);
 constexpr std::string_view kTimedOut = "device binding timeout";
 
 bool IsReservedFor(const api::ResourceClaim& claim,
@@ -34,14 +38,27 @@ bool HasSameDevices(const api::AllocationResult& a, const api::AllocationResult&
   });
 }
 
+// A claim that was made for the pod's extended resources has a name by now.
+void NameMadeClaim(const ReservedClaims& reserved, NodeAllocatableClaims& of_node) {
+  for (const ReservedClaims::Claim& made : reserved.claims) {
+    if (!made.extended) continue;
+    for (api::NodeAllocatableResourceClaimStatus& status : of_node.statuses) {
+      if (status.resource_claim_name == kMadeUpName) {
+        status.resource_claim_name = made.claim->metadata.name;
+      }
+    }
+  }
+}
+
 }  // namespace
 
-ClaimBinding::ClaimBinding(std::shared_ptr<ReservedClaims> reserved,
+ClaimBinding::ClaimBinding(std::shared_ptr<ReservedClaims> reserved, NodeAllocatableClaims* of_node,
                            std::shared_ptr<const api::Pod> pod, std::string node_name,
                            Duration binding_timeout, Handle& handle,
                            std::shared_ptr<ClaimTurns> turns, Cancellation& cancellation,
                            AsyncDone done)
     : reserved_(std::move(reserved)),
+      of_node_(of_node),
       pod_(std::move(pod)),
       node_name_(std::move(node_name)),
       binding_timeout_(binding_timeout),
@@ -58,7 +75,7 @@ void ClaimBinding::Next() {
     ++index_;
   }
   if (cancellation_.cancelled()) return FailWith("binding devices: context canceled");
-  if (index_ == reserved_->claims.size()) return Wait();
+  if (index_ == reserved_->claims.size()) return TellOfNode();
   tries_ = 0;
   if (current().to_be_made) return Make();
   turns_->Take(current().claim->metadata.uid, [self = shared_from_this()](ClaimPtr latest) {
@@ -169,11 +186,32 @@ void ClaimBinding::OnWritten(ClaimPtr claim) {
   ReservedClaims::Claim& written = current();
   written.claim = claim;
   GiveTurn(claim);
+  if (written.extended) return AwaitShown();
   // What is assumed is assumed before the pod's outcome arrives: both come in order.
   handle_.Post(ClaimWritten{std::move(claim)});
-  if (written.extended) return TellPod();
   ++index_;
   Next();
+}
+
+// The watch need not have shown yet the claim that was made. What it was given is pending under
+// another uid, and would be free once that is settled.
+void ClaimBinding::AwaitShown() {
+  const api::ObjectMeta& made = current().claim->metadata;
+  ObjectWait wait;
+  wait.objects = {{EventResource::kResourceClaim, made.Key()}};
+  wait.check = [&claims = handle_.claims(), namespace_ = made.namespace_,
+                name = made.name]() -> std::optional<AsyncStatus> {
+    if (claims.Find(namespace_, name) == nullptr) return std::nullopt;
+    return AsyncStatus{};
+  };
+  wait.timeout = kLongestUnshown;
+  handle_.WaitFor(std::move(wait), cancellation_, [self = shared_from_this()](const AsyncStatus&) {
+    if (self->cancellation_.cancelled()) {
+      return self->FailWith("binding devices: context canceled");
+    }
+    self->handle_.Post(ClaimWritten{self->current().claim});
+    self->TellPod();
+  });
 }
 
 void ClaimBinding::TellPod() {
@@ -189,6 +227,20 @@ void ClaimBinding::TellPod() {
       });
 }
 
+void ClaimBinding::TellOfNode() {
+  if (of_node_ == nullptr || of_node_->statuses.empty()) return Wait();
+  NameMadeClaim(*reserved_, *of_node_);
+  of_node_->sent = true;
+  handle_.claim_writer().WriteNodeAllocatableClaimStatuses(
+      *pod_, of_node_->statuses, [self = shared_from_this()](const AsyncStatus& status) {
+        if (!status.ok()) {
+          return self->FailWith("updating pod " + self->pod_->metadata.Key() +
+                                " NodeAllocatableResourceClaimStatuses: " + status.message);
+        }
+        self->Wait();
+      });
+}
+
 void ClaimBinding::Wait() {
   const bool has_conditions =
       handle_.features().dra_device_binding_conditions &&
@@ -197,21 +249,47 @@ void ClaimBinding::Wait() {
                HasBindingConditions(*claim.claim->status.allocation);
       });
   if (!has_conditions) return Finish({});
+  wait_began_ = handle_.stopwatch().Now();
+  first_asked_ = handle_.clock().Now();
+  handle_.RecordEvent(*pod_, PodEventType::kNormal, "BindingConditionsPending", "Scheduling",
+                      "waiting for binding conditions for device on node " + node_name_, {});
+  AwaitConditions();
+}
+
+void ClaimBinding::AwaitConditions() {
+  const Time end = first_asked_ + binding_timeout_;
+  const std::optional<Time> look = NextTimeout();
+  const bool looks_again = look && *look < end;
   ObjectWait wait;
   for (const ReservedClaims::Claim& claim : reserved_->claims) {
     wait.objects.push_back({EventResource::kResourceClaim, claim.claim->metadata.Key()});
   }
   wait.check = [self = shared_from_this()] { return self->CheckConditions(); };
-  wait.timeout = binding_timeout_;
+  wait.timeout = (looks_again ? *look : end) - handle_.clock().Now();
   wait.timed_out = {Code::kError, std::string(kTimedOut) + ": context deadline exceeded"};
+  if (looks_again) wait.timed_out = {Code::kSkip, {}};
   wait.cancelled = {Code::kError, "context canceled"};
-  wait_began_ = handle_.stopwatch().Now();
-  handle_.RecordEvent(*pod_, PodEventType::kNormal, "BindingConditionsPending", "Scheduling",
-                      "waiting for binding conditions for device on node " + node_name_, {});
   handle_.WaitFor(std::move(wait), cancellation_, [self = shared_from_this()](AsyncStatus status) {
+    if (status.code == Code::kSkip) return self->AwaitConditions();
     self->CountWait(status);
     self->Finish(std::move(status));
   });
+}
+
+std::optional<Time> ClaimBinding::NextTimeout() const {
+  const Time now = handle_.clock().Now();
+  const Time wall_now = handle_.clock().WallNow();
+  std::optional<Time> next;
+  for (const ReservedClaims::Claim& claim : reserved_->claims) {
+    const auto& allocation = claim.claim->status.allocation;
+    if (!allocation || !allocation->allocation_timestamp) continue;
+    const Duration left = *allocation->allocation_timestamp + binding_timeout_ - wall_now;
+    if (left < Duration::zero() || !HasBindingConditions(*allocation)) continue;
+    const auto steps = (now + left - first_asked_) / kLookPeriod + 1;
+    const Time look = first_asked_ + steps * kLookPeriod;
+    next = next ? std::min(*next, look) : look;
+  }
+  return next;
 }
 
 void ClaimBinding::CountWait(const AsyncStatus& status) {

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "berth/in_tree/handle.h"
+#include "berth/node_allocatable.h"
 #include "plugins/dynamic_resources/claim_turns.h"
 #include "plugins/dynamic_resources/reserved_claims.h"
 
@@ -19,7 +21,8 @@ namespace berth::plugins {
 //        Read (not the first time) -> AddFinalizer -> WriteStatus ---------------+
 //     the claim is made first,          where it is to      |
 //     where it is to be, else           be allocated        +-> next claim ... -> Wait -> done
-//     ClaimTurns are kept
+//     ClaimTurns are kept                                       (first AwaitShown and TellPod,
+//                                                               where the claim was made)
 //
 // Thread safety: the binding thread; what it leaves behind is the scheduling thread's once `done`
 // has been called.
@@ -27,10 +30,12 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
  public:
   static constexpr int kMaxTries = 5;  // of one claim
 
-  // `handle` and `cancellation` must live until `done` is called.
-  ClaimBinding(std::shared_ptr<ReservedClaims> reserved, std::shared_ptr<const api::Pod> pod,
-               std::string node_name, Duration binding_timeout, Handle& handle,
-               std::shared_ptr<ClaimTurns> turns, Cancellation& cancellation, AsyncDone done);
+  // `of_node`: what the claims take of the node, to be written, too; may be nullptr. It, `handle`
+  // and `cancellation` must live until `done` is called.
+  ClaimBinding(std::shared_ptr<ReservedClaims> reserved, NodeAllocatableClaims* of_node,
+               std::shared_ptr<const api::Pod> pod, std::string node_name, Duration binding_timeout,
+               Handle& handle, std::shared_ptr<ClaimTurns> turns, Cancellation& cancellation,
+               AsyncDone done);
 
   void Start() { Next(); }
 
@@ -48,10 +53,17 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
   void WriteStatus(const ClaimPtr& claim);
   // The claim is allocated and reserved.
   void OnWritten(ClaimPtr claim);
+  // Until the watch shows the claim that was made.
+  void AwaitShown();
   void TellPod();
+  // All claims are written: what they take of the node is still to be.
+  void TellOfNode();
   // A write failed: again, where that may help.
   void OnFailed(const ClaimAnswer& answer, const std::string& doing);
   void Wait();
+  void AwaitConditions();
+  // When kube-scheduler would see next that the time of a claim is over; nullopt: not any more.
+  std::optional<Time> NextTimeout() const;
   // The wait has ended with `status`.
   void CountWait(const AsyncStatus& status);
   std::optional<AsyncStatus> CheckConditions();
@@ -62,6 +74,7 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
   }
 
   std::shared_ptr<ReservedClaims> reserved_;
+  NodeAllocatableClaims* const of_node_;
   std::shared_ptr<const api::Pod> pod_;
   std::string node_name_;
   Duration binding_timeout_;
@@ -73,7 +86,8 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
   size_t index_ = 0;
   int tries_ = 0;
   bool has_turn_ = false;
-  Time wait_began_;
+  Time wait_began_;   // by the stopwatch
+  Time first_asked_;  // the same by the clock
 };
 
 }  // namespace berth::plugins

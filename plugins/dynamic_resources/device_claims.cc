@@ -124,10 +124,9 @@ Result<std::vector<api::ResourceClaimConsumerReference>> FindConsumers(const api
   return consumers;
 }
 
-Result<std::vector<ClaimPtr>> FindGroupClaims(const api::PodGroup& group,
-                                              const ClaimTracker& claims) {
+Result<void> VisitGroupClaims(const api::PodGroup& group, const ClaimTracker& claims,
+                              const std::function<bool(const ClaimPtr&)>& visit) {
   const std::string prefix = "PodGroup " + NameOf(group.metadata);
-  std::vector<ClaimPtr> found;
   for (const api::PodGroupResourceClaim& entry : group.spec.resource_claims) {
     const std::string* name = entry.resource_claim_name ? &*entry.resource_claim_name : nullptr;
     if (name == nullptr) {
@@ -141,7 +140,7 @@ Result<std::vector<ClaimPtr>> FindGroupClaims(const api::PodGroup& group,
       if (!made->resource_claim_name) continue;
       name = &*made->resource_claim_name;
     }
-    ClaimPtr claim = claims.Find(group.metadata.namespace_, *name);
+    const ClaimPtr claim = claims.Find(group.metadata.namespace_, *name);
     if (claim == nullptr) {
       return Fail("could not find ResourceClaim \"" + group.metadata.namespace_ + "/" + *name +
                   "\"");
@@ -150,9 +149,9 @@ Result<std::vector<ClaimPtr>> FindGroupClaims(const api::PodGroup& group,
       const api::OwnerReference* controller = ControllerOf(*claim);
       if (controller == nullptr || controller->uid != group.metadata.uid) continue;
     }
-    found.push_back(std::move(claim));
+    if (!visit(claim)) return {};
   }
-  return found;
+  return {};
 }
 
 bool IsReservedForPod(const api::Pod& pod, const api::ResourceClaim& claim,

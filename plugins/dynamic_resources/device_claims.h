@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -29,10 +30,11 @@ Result<std::vector<api::ResourceClaimConsumerReference>> FindConsumers(const api
                                                                        const api::PodGroup* group);
 api::ResourceClaimConsumerReference ConsumerOf(const api::Pod& pod);
 
-// The latest versions of the claims of the group's spec.resourceClaims, in that order, without
-// those that need none or were made for another group. Errors, in kube-scheduler's words: as above.
-Result<std::vector<ClaimPtr>> FindGroupClaims(const api::PodGroup& group,
-                                              const ClaimTracker& claims);
+// Calls `visit` with the latest versions of the claims of the group's spec.resourceClaims, in that
+// order, without those that need none or were made for another group, until it returns false.
+// Errors, in kube-scheduler's words, once it comes to such an entry: as above.
+Result<void> VisitGroupClaims(const api::PodGroup& group, const ClaimTracker& claims,
+                              const std::function<bool(const ClaimPtr&)>& visit);
 
 enum class GroupReservations : uint8_t { kIgnored, kCount };
 bool IsReservedForPod(const api::Pod& pod, const api::ResourceClaim& claim,

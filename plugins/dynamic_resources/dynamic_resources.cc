@@ -127,18 +127,6 @@ bool IsMadeFor(const api::Pod& pod, const api::ResourceClaim& claim) {
   });
 }
 
-// A claim that was made for the pod's extended resources has a name by now.
-void NameMadeClaim(const ReservedClaims& reserved, NodeAllocatableClaims& claims) {
-  for (const ReservedClaims::Claim& made : reserved.claims) {
-    if (!made.extended) continue;
-    for (api::NodeAllocatableResourceClaimStatus& status : claims.statuses) {
-      if (status.resource_claim_name == kMadeUpName) {
-        status.resource_claim_name = made.claim->metadata.name;
-      }
-    }
-  }
-}
-
 // Where nothing is to be allocated, all nodes score the same.
 bool ScoresNodes(const PodDevices& devices) {
   return devices.must_allocate && std::ranges::any_of(devices.claims, [](const auto& used) {
@@ -246,7 +234,10 @@ Status DynamicResources::FilterNodes(const CycleState& state, const PodInfo& pod
   }
   nodes &= verdicts->allocated;
   if (std::ranges::any_of(devices.claims, &PodDeviceClaim::allocated)) {
-    nodes.Filter([&](NodeRow row) { return NoteAvailable(devices, snapshot.node(row)); });
+    nodes.Filter([&](NodeRow row) {
+      const api::Node& node = snapshot.node(row);
+      return FindPendingOutOfReach(devices, node) == nullptr && NoteAvailable(devices, node);
+    });
   }
   return Status::Success();
 }
@@ -331,7 +322,7 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
   if (CountsOnNodes() && row != kNoRow) {
     auto statuses = StatusesOn(snapshot.node(row), devices, *pod.pod, asked, allocations);
     if (!statuses) return state.reasons().Error(statuses.error().message);
-    state.Write(NodeAllocatableClaims{.statuses = *std::move(statuses), .plugin = kName});
+    state.Write(NodeAllocatableClaims{.statuses = *std::move(statuses)});
   }
   // From here on Unreserve gives back what is pending.
   state.Write(ReserveState{reserved});
@@ -342,6 +333,7 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
   size_t next = 0;
   for (const PodDeviceClaim& used : devices.claims) {
     const bool is_extended = &used == devices.extended();
+    given_back_->erase({used.claim->metadata.uid, pod.pod->metadata.uid});
     ReservedClaims::Claim claim;
     claim.claim = used.claim;
     claim.consumer = used.consumer;
@@ -392,12 +384,22 @@ void DynamicResources::Unreserve(CycleState& state, const PodInfo& pod, std::str
       if (!reserved.to_be_made) Delete(claim);
     } else if (claim.status.allocation &&
                IsReservedForPod(*pod.pod, claim, GroupReservations::kIgnored)) {
-      // The claim's controller deallocates it where nothing else uses it.
-      handle_.claim_writer().RemoveReservation(claim, pod.pod->metadata.uid,
-                                               [](const ClaimAnswer&) {});
+      GiveReservationBack(reserved.claim, pod.pod->metadata.uid);
     }
   }
   kept->claims.reset();
+}
+
+// A claim that nothing uses any more stays allocated until PostFilter needs its devices elsewhere.
+void DynamicResources::GiveReservationBack(const ClaimPtr& claim, const std::string& pod_uid) {
+  const bool first = given_back_->empty();
+  given_back_->insert_or_assign({claim->metadata.uid, pod_uid}, claim);
+  if (!first) return;
+  handle_.RunLater([given_back = given_back_, &writer = handle_.claim_writer()] {
+    for (const auto& [uids, given] : std::exchange(*given_back, {})) {
+      writer.RemoveReservation(*given, uids.second, [](const ClaimAnswer&) {});
+    }
+  });
 }
 
 Status DynamicResources::PreBindPreFlight(CycleState& state, const PodInfo&, std::string_view) {
@@ -408,15 +410,9 @@ Status DynamicResources::PreBindPreFlight(CycleState& state, const PodInfo&, std
 void DynamicResources::PreBind(CycleState& state, const PodInfo& pod, std::string_view node_name,
                                Cancellation& cancellation, AsyncDone done) {
   const std::shared_ptr<ReservedClaims> claims = state.Read<ReserveState>().claims;
-  if (state.Find<NodeAllocatableClaims>() != nullptr) {
-    done = [&state, claims, done = std::move(done)](AsyncStatus status) {
-      NameMadeClaim(*claims, state.Mutable<NodeAllocatableClaims>());
-      done(std::move(status));
-    };
-  }
-  const auto binding =
-      std::make_shared<ClaimBinding>(claims, pod.pod, std::string(node_name), args_.binding_timeout,
-                                     handle_, turns_, cancellation, std::move(done));
+  const auto binding = std::make_shared<ClaimBinding>(
+      claims, state.Find<NodeAllocatableClaims>(), pod.pod, std::string(node_name),
+      args_.binding_timeout, handle_, turns_, cancellation, std::move(done));
   binding->Start();
 }
 
@@ -570,6 +566,9 @@ Status DynamicResources::FindPodDevices(const CycleState& state, const PodInfo& 
                                  claim->metadata.damage->front().ToString());
   }
   ClaimPtr extended = FindExtendedClaim(info, snapshot.resource_names(), devices);
+  if (extended != nullptr && devices.extended_resources.size() > kMostExtendedResources) {
+    return rejected("more than 64 extended resources, and devices stand for some of them");
+  }
   const api::PodGroup* group = nullptr;
   if (features.dra_workload_resource_claims && pod.spec.scheduling_group &&
       pod.spec.scheduling_group->pod_group_name) {

@@ -35,8 +35,9 @@
 
 namespace berth::plugins {
 
-// The name of a claim for extended resources that is not made yet; no claim can be named so.
-inline constexpr std::string_view kMadeUpName = "<extended-resources>";
+// Of how many extended resources a pod may ask where devices stand for some of them: which come
+// from a node's devices is kept as bits.
+inline constexpr size_t kMostExtendedResources = 64;
 
 // A claim that the pod uses.
 struct PodDeviceClaim {
@@ -296,6 +297,10 @@ class DynamicResources final : public PreEnqueuePlugin,
                            const api::Node& node) const;
   // Whether the node may use the claim's devices, ready or not; it is allocated.
   static bool IsReachable(const PodDeviceClaim& claim, const api::Node& node);
+  // A claim whose devices another pod of the group is about to have written, and that need of the
+  // node what it does not declare; nullptr: there is none.
+  static const PodDeviceClaim* FindPendingOutOfReach(const PodDevices& devices,
+                                                     const api::Node& node);
   bool IsAvailable(const PodDeviceClaim& claim, const api::Node& node) const;
   // Whether all of the claims are; notes in `devices` which are not.
   bool NoteAvailable(PodDevices& devices, const api::Node& node) const;
@@ -325,6 +330,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   Status GiveUpGroupClaims(CycleState& state, const PodGroupInfo& group, GivenUp& given_up);
   void Deallocate(const api::ResourceClaim& claim, GivenUp& given_up);
   void Delete(const api::ResourceClaim& claim);
+  void GiveReservationBack(const ClaimPtr& claim, const std::string& pod_uid);
 
   Handle& handle_;
   const DynamicResourcesArgs args_;
@@ -342,6 +348,10 @@ class DynamicResources final : public PreEnqueuePlugin,
   // By uid of claims that pods of a group may share: the group that one of them reserved it for,
   // while the allocation is pending.
   absl::flat_hash_map<std::string, std::string> pending_of_groups_;
+  // Reservations that pods have given up in the running cycle, by the uids of claim and pod. They
+  // are written at its end: a pod that is tried again until then keeps its own.
+  using GivenBack = std::map<std::pair<std::string, std::string>, ClaimPtr>;
+  const std::shared_ptr<GivenBack> given_back_ = std::make_shared<GivenBack>();
   // Of the last PreEnqueue that rejected.
   std::optional<ReasonTable> reasons_;
 };

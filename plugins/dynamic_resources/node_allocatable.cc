@@ -20,14 +20,14 @@ using api::Quantity;
 
 constexpr std::string_view kHugePagesPrefix = "hugepages-";
 
-// Exact to a nanounit, rounded up; capped as every quantity.
+// Exact to a nanounit, rounded up, and 2^63-1 units at most.
 Quantity Times(const Quantity& amount, const Quantity& factor) {
   constexpr Quantity::Nanos kUnit = 1'000'000'000;
   constexpr Quantity::Nanos kMost = Quantity::Nanos{std::numeric_limits<int64_t>::max()} * kUnit;
   const Quantity::Nanos a = amount.nanos();
   const Quantity::Nanos b = factor.nanos();
   if (a <= 0 || b <= 0) return Quantity::FromNanos(0, amount.format());
-  // Both below 2^93: the product of whole units and what is left of them stays in range.
+  // Neither above 10^33: the product of whole units and what is left of them stays in range.
   const Quantity::Nanos whole = a / kUnit;
   const Quantity::Nanos rest = a % kUnit;
   if (whole != 0 && b > kMost / whole) return Quantity::FromNanos(kMost, amount.format());

@@ -49,7 +49,17 @@ bool Declares(const api::Node& node, std::string_view feature) {
 
 bool DynamicResources::IsReachable(const PodDeviceClaim& used, const api::Node& node) {
   if (used.nodes && !used.nodes->Matches(node)) return false;
-  return !SkipsNodeOperations(*used.allocation()) || Declares(node, kNodeOperations);
+  const auto& allocation = used.claim->status.allocation;
+  return !allocation || !SkipsNodeOperations(*allocation) || Declares(node, kNodeOperations);
+}
+
+const PodDeviceClaim* DynamicResources::FindPendingOutOfReach(const PodDevices& devices,
+                                                              const api::Node& node) {
+  if (Declares(node, kNodeOperations)) return nullptr;
+  const auto found = std::ranges::find_if(devices.claims, [](const PodDeviceClaim& used) {
+    return used.pending != nullptr && SkipsNodeOperations(*used.pending);
+  });
+  return found == devices.claims.end() ? nullptr : &*found;
 }
 
 bool DynamicResources::IsAvailable(const PodDeviceClaim& used, const api::Node& node) const {
@@ -119,7 +129,7 @@ std::vector<DynamicResources::NodesOfResources> DynamicResources::GroupByResourc
     const PodDevices& devices, const Snapshot& snapshot) const {
   std::vector<NodesOfResources> groups = {{0, snapshot.nodes()}};
   if (!devices.has_extended) return groups;
-  for (size_t i = 0; i < devices.extended_resources.size() && i < 64; ++i) {
+  for (size_t i = 0; i < devices.extended_resources.size(); ++i) {
     const auto& [name, id] = devices.extended_resources[i];
     const Column amounts = snapshot.allocatable(id);
     if (devices_->FindClassOf(name) == nullptr) {
@@ -147,7 +157,7 @@ std::optional<uint64_t> DynamicResources::ResourcesFromDevices(const PodDevices&
                                                                const api::Node& node) const {
   uint64_t from_devices = 0;
   if (!devices.has_extended) return from_devices;
-  for (size_t i = 0; i < devices.extended_resources.size() && i < 64; ++i) {
+  for (size_t i = 0; i < devices.extended_resources.size(); ++i) {
     const std::string& name = devices.extended_resources[i].first;
     const api::Quantity* amount = api::Find(node.status.allocatable, name);
     const bool by_class = devices_->FindClassOf(name) != nullptr;
@@ -167,7 +177,7 @@ const NodeClaims& DynamicResources::ClaimsFor(PodDevices& devices, const api::Po
   if (!is_new) return asked;
   if (from_devices != 0) {
     std::vector<std::pair<std::string, std::string>> resources;
-    for (size_t i = 0; i < devices.extended_resources.size() && i < 64; ++i) {
+    for (size_t i = 0; i < devices.extended_resources.size(); ++i) {
       if ((from_devices >> i & 1) == 0) continue;
       const std::string& name = devices.extended_resources[i].first;
       resources.emplace_back(name, devices_->FindClassOf(name)->metadata.name);
@@ -210,6 +220,10 @@ DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const
     if (std::string why = WhyNotShared(devices, pod, node.node()); !why.empty()) {
       return {kNever, std::move(why)};
     }
+  }
+  if (const PodDeviceClaim* pending = FindPendingOutOfReach(devices, node.node())) {
+    return {kNever, "resource claim " + pending->claim->metadata.Key() +
+                        " allocation requires DRAOptionalNodeOperations feature on the node"};
   }
   if (asked != nullptr) {
     devices_->UpdateAllocated();

@@ -6,6 +6,7 @@
 
 #include "plugins/dynamic_resources/device_claims.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/dynamic_resources/reserved_claims.h"
 
 namespace berth::plugins {
 namespace {
@@ -110,18 +111,20 @@ Status DynamicResources::GiveUpGroupClaims(CycleState& state, const PodGroupInfo
     return state.reasons().Make(Code::kUnschedulable,
                                 "deallocation of PodGroup ResourceClaim completed");
   }
-  const auto claims = FindGroupClaims(*group.object.pod_group, handle_.claims());
-  if (!claims) return state.reasons().Error(claims.error().message);
   const api::Pod& pod = *group.unscheduled_pods.front()->pod;
-  for (const ClaimPtr& claim : *claims) {
-    if (!claim->status.allocation || !IsReservedForPod(pod, *claim, GroupReservations::kCount)) {
-      continue;
-    }
-    handle_.claim_writer().RemoveReservation(*claim, metadata.uid, [](const ClaimAnswer&) {});
-    return state.reasons().Make(Code::kUnschedulableAndUnresolvable,
-                                "ResourceClaim unreserved for PodGroup");
-  }
-  return Status::Success();
+  bool unreserved = false;
+  const auto visited =
+      VisitGroupClaims(*group.object.pod_group, handle_.claims(), [&](const ClaimPtr& claim) {
+        unreserved =
+            claim->status.allocation && IsReservedForPod(pod, *claim, GroupReservations::kCount);
+        if (!unreserved) return true;
+        handle_.claim_writer().RemoveReservation(*claim, metadata.uid, [](const ClaimAnswer&) {});
+        return false;
+      });
+  if (!visited) return state.reasons().Error(visited.error().message);
+  if (!unreserved) return Status::Success();
+  return state.reasons().Make(Code::kUnschedulableAndUnresolvable,
+                              "ResourceClaim unreserved for PodGroup");
 }
 
 // The claim's change wakes the pod. Where the write is refused, the pod waits as any that does not

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/api/pod.h"
@@ -10,6 +11,9 @@
 #include "berth/in_tree/claim_tracker.h"
 
 namespace berth::plugins {
+
+// The name of a claim for extended resources that is not made yet; no claim can be named so.
+inline constexpr std::string_view kMadeUpName = "<extended-resources>";
 
 // What a pod is given between Reserve and the end of its binding cycle. Made by Reserve, changed by
 // PreBind, read by Unreserve: one at a time.

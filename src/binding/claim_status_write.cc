@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "berth/node_allocatable.h"
 #include "src/api/claim_bodies.h"
 #include "src/binding/error_text.h"
 #include "src/binding/paths.h"
@@ -30,21 +29,6 @@ void WriteClaimStatuses(client::ApiClient& api, const api::Pod& pod,
   api.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {
     done(result ? AsyncStatus() : AsyncStatus{Code::kError, Text(result.error())});
   });
-}
-
-void ClaimStatusWrite::PreBind(CycleState& state, const PodInfo& pod, std::string_view,
-                               Cancellation&, AsyncDone done) {
-  auto& claims = state.Mutable<NodeAllocatableClaims>();
-  claims.sent = true;
-  WriteClaimStatuses(*api_, *pod.pod, claims.statuses,
-                     [done = std::move(done), key = pod.pod->metadata.Key()](AsyncStatus status) {
-                       if (!status.ok()) {
-                         status.message =
-                             "updating pod " + key +
-                             " NodeAllocatableResourceClaimStatuses: " + status.message;
-                       }
-                       done(std::move(status));
-                     });
 }
 
 }  // namespace berth::binding

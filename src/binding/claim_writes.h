@@ -2,8 +2,11 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "berth/in_tree/claim_writer.h"
+#include "src/binding/claim_status_write.h"
 #include "src/client/api_client.h"
 
 namespace berth::binding {
@@ -28,6 +31,11 @@ class ClaimWrites final : public ClaimWriter {
   void WriteExtendedResourceClaimStatus(const api::Pod& pod,
                                         const api::PodExtendedResourceClaimStatus& status,
                                         AsyncDone done) override;
+  void WriteNodeAllocatableClaimStatuses(
+      const api::Pod& pod, const std::vector<api::NodeAllocatableResourceClaimStatus>& statuses,
+      AsyncDone done) override {
+    WriteClaimStatuses(api_, pod, statuses, std::move(done));
+  }
 
  private:
   client::ApiClient& api_;

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "berth/node_allocatable.h"
 #include "src/base/key_text.h"
 #include "src/base/logging.h"
 #include "src/base/text.h"
-#include "src/binding/claim_status_write.h"
 #include "src/engine/diagnosis.h"
 #include "src/scheduler/cycle_steps.h"
 #include "src/scheduler/pod_store.h"
@@ -87,14 +85,6 @@ void BindingCycles::StartBinding(AssumedPod& pod) {
                               .bind = {plugins.bind.begin(), plugins.bind.end()},
                               .post_bind = plugins.post_bind,
                               .time_plugins = pod.attempt.cycle.observe_plugins};
-  if (const auto* claims = cycle.state.Find<NodeAllocatableClaims>();
-      claims != nullptr && !claims->statuses.empty()) {
-    const std::string_view name = claims->plugin;
-    cycle.pre_bind.push_back({.plugin = &cycle.state.Write(binding::ClaimStatusWrite(state_.api)),
-                              .instance = nullptr,
-                              .name = name,
-                              .index = 0});
-  }
   if (state_.writers.extender_bind.IsInterested(*cycle.pod->pod)) {
     cycle.extender.plugin = &state_.writers.extender_bind;
     cycle.extender.name = extender::kExtenderName;

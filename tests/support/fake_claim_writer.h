@@ -24,6 +24,7 @@ class FakeClaimWriter final : public ClaimWriter {
   };
   struct PodWrite {
     api::PodExtendedResourceClaimStatus status;
+    std::vector<api::NodeAllocatableResourceClaimStatus> of_node;
     AsyncDone done;
   };
 
@@ -56,7 +57,12 @@ class FakeClaimWriter final : public ClaimWriter {
   void WriteExtendedResourceClaimStatus(const api::Pod&,
                                         const api::PodExtendedResourceClaimStatus& status,
                                         AsyncDone done) override {
-    pod_writes.push_back({status, std::move(done)});
+    pod_writes.push_back({status, {}, std::move(done)});
+  }
+  void WriteNodeAllocatableClaimStatuses(
+      const api::Pod&, const std::vector<api::NodeAllocatableResourceClaimStatus>& statuses,
+      AsyncDone done) override {
+    pod_writes.push_back({{}, statuses, std::move(done)});
   }
 
   // The oldest request, taken out.

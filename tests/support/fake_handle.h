@@ -187,7 +187,18 @@ class FakeHandle final : public Handle {
       }
     }
   }
-  void RunLater(std::function<void()> work) override { work(); }
+  // At once, unless the test is within a cycle.
+  void RunLater(std::function<void()> work) override {
+    if (in_cycle) {
+      after_cycle.push_back(std::move(work));
+    } else {
+      work();
+    }
+  }
+  void EndCycle() {
+    in_cycle = false;
+    for (const auto& work : std::exchange(after_cycle, {})) work();
+  }
   void CountMetric(std::string_view name, std::initializer_list<std::string_view> labels,
                    double by) override {
     Metric(name, labels) += by;
@@ -240,6 +251,8 @@ class FakeHandle final : public Handle {
   std::vector<std::string> events;
   std::vector<PluginMessage> posted;
   std::function<void(const EvictionAnswered&)> on_eviction_answered;
+  bool in_cycle = false;
+  std::vector<std::function<void()>> after_cycle;
   std::map<std::string, double> metrics;
   berth::metrics::PluginMetricTable own_metrics;
 

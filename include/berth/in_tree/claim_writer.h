@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "berth/api/pod.h"
 #include "berth/api/resource_claim.h"
@@ -68,6 +69,10 @@ class ClaimWriter {
   virtual void WriteExtendedResourceClaimStatus(const api::Pod& pod,
                                                 const api::PodExtendedResourceClaimStatus& status,
                                                 AsyncDone done) = 0;
+  // Writes pod.status.nodeAllocatableResourceClaimStatuses: all of it, in place of what is there.
+  virtual void WriteNodeAllocatableClaimStatuses(
+      const api::Pod& pod, const std::vector<api::NodeAllocatableResourceClaimStatus>& statuses,
+      AsyncDone done) = 0;
 };
 
 }  // namespace berth::inline in_tree

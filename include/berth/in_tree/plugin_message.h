@@ -20,8 +20,8 @@ struct PodsActivated {
 };
 
 // The API server has accepted a write of the claim, and this is its answer: ClaimTracker::Assume.
-// Passed over where something newer has been shown, or a claim that was made has not been yet;
-// until it is, its allocation stays pending.
+// Passed over where something newer has been shown, or nothing of it yet: who has made a claim
+// waits until it is shown.
 struct ClaimWritten {
   ClaimPtr claim;
 };

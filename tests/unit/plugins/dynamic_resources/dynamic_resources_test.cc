@@ -357,8 +357,29 @@ TEST_F(DynamicResourcesTest, AReservationIsTakenBackWhenThePodIsNotBoundAfterAll
   const auto request = handle.claims_written.Take();
   EXPECT_EQ(request.what, "RemoveReservation");
   EXPECT_EQ(request.text, "p-uid");
-  // The device is the claim's until the claim's controller deallocates it.
+  // The device is the claim's until another pod needs the claim elsewhere.
   EXPECT_THAT(Held(), ElementsAre("a:n1/gpu-0"));
+}
+
+// A pod group tries its pods again and again within a cycle.
+TEST_F(DynamicResourcesTest, AReservationOutlivesAPodThatIsTriedAgainInTheSameCycle) {
+  handle.ShowClaim(MakeDeviceClaim("a")
+                       .Request("gpu", "gpus")
+                       .Allocated("n1", "gpu-0")
+                       .OnNode("n1")
+                       .ReservedFor("p", "p-uid")
+                       .Obj());
+  for (const bool again : {true, false}) {
+    SCOPED_TRACE(again);
+    handle.in_cycle = true;
+    Reserve(PodWith({"a"}), "n1");
+    plugin_->Unreserve(state, *info_, "n1");
+    if (again) Reserve(PodWith({"a"}), "n1");
+    EXPECT_THAT(handle.claims_written.requests, IsEmpty());
+    handle.EndCycle();
+    EXPECT_EQ(handle.claims_written.requests.size(), again ? 0u : 1u);
+  }
+  EXPECT_EQ(handle.claims_written.Take().what, "RemoveReservation");
 }
 
 TEST_F(DynamicResourcesTest, WaitsForADevicesConditionsAreCounted) {
@@ -407,6 +428,35 @@ TEST_F(DynamicResourcesTest, WaitsForADevicesConditionsAreCounted) {
   }
 }
 
+TEST_F(DynamicResourcesTest, TheTimeOfAnEarlierAllocationIsOverAtItsOwnEnd) {
+  using std::chrono::minutes;
+  using std::chrono::seconds;
+  api::ResourceClaim claim = MakeDeviceClaim("a")
+                                 .Request("gpu", "gpus")
+                                 .Allocated("n1", "gpu-0")
+                                 .OnNode("n1")
+                                 .ReservedFor("p", "p-uid")
+                                 .Obj();
+  claim.status.allocation->devices.results[0].binding_conditions = {"attached"};
+  claim.status.allocation->allocation_timestamp = handle.clock().WallNow() - minutes(9);
+  handle.ShowClaim(claim);
+  Reserve(PodWith({"a"}), "n1");
+  StartPreBind("n1");
+  ASSERT_EQ(handle.waits.size(), 1u);
+  EXPECT_EQ(handle.waits[0].wait.check(), std::nullopt);
+  EXPECT_EQ(handle.waits[0].wait.timeout, seconds(65)) << "each five seconds, as kube-scheduler";
+  handle.virtual_clock.Advance(seconds(65));
+  handle.waits[0].done(handle.waits[0].wait.timed_out);
+  EXPECT_FALSE(done_);
+  ASSERT_EQ(handle.waits.size(), 2u);
+  const auto verdict = handle.waits[1].wait.check();
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->message, "device binding timeout: claim=a");
+  handle.waits[1].done(*verdict);
+  ASSERT_TRUE(done_);
+  EXPECT_EQ(done_->message, "device binding timeout: claim=a");
+}
+
 TEST_F(DynamicResourcesTest, VerdictsOfExtendedResourcesAreKept) {
   MapExtendedResource();
   SetNodes({MakeNode("n1"), MakeNode("n2").Allocatable({{"example.com/gpu", "0"}})});
@@ -447,6 +497,90 @@ TEST_F(DynamicResourcesTest, ClaimsMadeForExtendedResourcesAreCounted) {
     plugin_->Unreserve(state, *info_, "n1");
     handle.claims_written.requests.clear();
   }
+}
+
+TEST_F(DynamicResourcesTest, AClaimThatWasMadeHoldsItsDevicesBeforeTheWatchShowsIt) {
+  MapExtendedResource();
+  Reserve(PodWithExtended("1"), "n1");
+  StartPreBind("n1");
+  auto create = handle.claims_written.Take();
+  EXPECT_EQ(create.what, "Create");
+  const auto made = MakeDeviceClaim("made").Request("container-0-request-0", "gpus").Obj();
+  create.done({.claim = std::make_shared<const api::ResourceClaim>(made)});
+  EXPECT_EQ(Answer("2"), "AddFinalizer");
+  EXPECT_EQ(Answer("3"), "WriteStatus");
+  handle.RunPosted();
+  EXPECT_FALSE(done_);
+  EXPECT_THAT(handle.claims_written.pod_writes, IsEmpty());
+  CycleState first = std::move(state);
+  const PodInfoPtr first_info = info_;
+  EXPECT_THAT(Verdicts(PodWithExtended("1")),
+              ElementsAre("cannot allocate all claims", "cannot allocate all claims"));
+  ASSERT_EQ(handle.waits.size(), 1u);
+  EXPECT_EQ(handle.waits[0].wait.check(), std::nullopt);
+
+  handle.ShowClaim(made);
+  const auto shown = handle.waits[0].wait.check();
+  ASSERT_TRUE(shown);
+  handle.waits[0].done(*shown);
+  ASSERT_EQ(handle.claims_written.pod_writes.size(), 1u);
+  handle.claims_written.pod_writes[0].done({});
+  ASSERT_TRUE(done_ && done_->ok());
+  handle.RunPosted();
+  EXPECT_EQ(handle.claim_table.pending(), 0u);
+  EXPECT_THAT(Held(), ElementsAre("made:n1/gpu-0"));
+}
+
+// Its writes are conflicts otherwise, and the claim stays with its finalizer.
+TEST_F(DynamicResourcesTest, AClaimThatWasMadeIsDeletedInItsNewestVersion) {
+  MapExtendedResource();
+  Reserve(PodWithExtended("1"), "n1");
+  StartPreBind("n1");
+  handle.claims_written.Take().done({.claim = MakeDeviceClaim("made").Version("1").Ptr()});
+  EXPECT_EQ(Answer("2"), "AddFinalizer");
+  EXPECT_EQ(AnswerWith(Outcome::kFailed), "WriteStatus");
+  ASSERT_TRUE(done_ && !done_->ok());
+  plugin_->Unreserve(state, *info_, "n1");
+  const auto request = handle.claims_written.Take();
+  EXPECT_EQ(request.what, "RemoveFinalizer");
+  EXPECT_EQ(request.claim.metadata.resource_version, "2");
+}
+
+TEST_F(DynamicResourcesTest, MoreExtendedResourcesThanCanBeToldApartAreRefused) {
+  MapExtendedResource();
+  api::Pod pod = PodWithExtended("1");
+  for (int i = 1; i < 64; ++i) {
+    pod.spec.containers[0].resources.requests.emplace_back("example.com/r" + std::to_string(i),
+                                                           api::Quantity::FromUnits(1));
+  }
+  EXPECT_EQ(PreFilter(pod), "");
+  pod.spec.containers[0].resources.requests.emplace_back("example.com/r64",
+                                                         api::Quantity::FromUnits(1));
+  EXPECT_EQ(PreFilter(pod), "more than 64 extended resources, and devices stand for some of them");
+}
+
+TEST_F(DynamicResourcesTest, APendingClaimMayNeedWhatANodeMustDeclare) {
+  handle.gates.generic_workload = true;
+  handle.gates.dra_optional_node_operations = true;
+  plugin_ = std::make_unique<DynamicResources>(DynamicResourcesArgs(), handle);
+  api::ResourceSlice slice = MakeNodeSlice("n1", 1);
+  slice.spec.node_name.reset();
+  slice.spec.all_nodes = true;
+  slice.spec.skip_node_operations = {"*"};
+  handle.plain_listers.Set(slice);
+  api::Node declares = MakeNode("n1");
+  declares.status.declared_features = {"DRAOptionalNodeOperations"};
+  SetNodes({declares, MakeNode("n2")});
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  const auto member = [](const std::string& name) {
+    api::Pod pod = PodWith({"a"}, name);
+    pod.spec.scheduling_group.emplace().pod_group_name = "g";
+    return pod;
+  };
+  Reserve(member("p"), "n1");
+  EXPECT_THAT(Verdicts(member("q")), ElementsAre("",
+                                                 "resource claim default/a allocation requires "
+                                                 "DRAOptionalNodeOperations feature on the node"));
 }
 
 TEST_F(DynamicResourcesTest, APodWaitsForItsClaimsInKubeSchedulersWords) {

@@ -193,6 +193,16 @@ TEST_F(GroupPostFilterTest, AClaimOfTheGroupThatIsNotThereIsAnError) {
   EXPECT_EQ(status.message(), "could not find ResourceClaim \"default/a\"");
 }
 
+TEST_F(GroupPostFilterTest, AClaimBeforeOneThatIsNotThereIsGivenUp) {
+  NameInGroup("a");
+  NameInGroup("b");
+  handle.ShowClaim(
+      ForGroup(MakeDeviceClaim("a").Request("gpu", "gpus").Allocated("n1", "gpu-0")).Obj());
+  Try("p", {});
+  EXPECT_EQ(PostFilter().message(), "ResourceClaim unreserved for PodGroup");
+  EXPECT_THAT(Written(), ElementsAre("RemoveReservation a"));
+}
+
 TEST_F(GroupPostFilterTest, AGroupThatIsPlacedByTopologyIsLeftAlone) {
   handle.gates.topology_aware_workload_scheduling = true;
   object_.spec.scheduling_constraints.emplace();

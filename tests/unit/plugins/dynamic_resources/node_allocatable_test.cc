@@ -114,7 +114,39 @@ TEST_F(NodeAllocatableTest, ReserveSaysWhatTheClaimsTakeWhileThePodStandsOnItsNo
   Place({placed});
   ASSERT_TRUE(plugin_->Reserve(state, *info_, "n1").ok());
   EXPECT_EQ(state.Read<NodeAllocatableClaims>().statuses, Expected());
-  EXPECT_EQ(state.Read<NodeAllocatableClaims>().plugin, "DynamicResources");
+}
+
+// The pod's status says it before the devices' conditions are waited for.
+TEST_F(NodeAllocatableTest, PreBindWritesWhatTheClaimsTakeOfTheNode) {
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  for (const bool written : {true, false}) {
+    SCOPED_TRACE(written);
+    Publish("n1", "2");
+    Verdicts(Pod("2"));
+    ASSERT_TRUE(plugin_->Reserve(state, *info_, "n1").ok());
+    test::FakeCancellation cancellation;
+    std::optional<AsyncStatus> done;
+    plugin_->PreBind(state, *info_, "n1", cancellation,
+                     [&](AsyncStatus status) { done = std::move(status); });
+    for (const std::string_view what : {"AddFinalizer", "WriteStatus"}) {
+      EXPECT_FALSE(state.Read<NodeAllocatableClaims>().sent);
+      auto request = handle.claims_written.Take();
+      EXPECT_EQ(request.what, what);
+      request.done({.claim = std::make_shared<const api::ResourceClaim>(request.claim)});
+    }
+    EXPECT_TRUE(state.Read<NodeAllocatableClaims>().sent);
+    EXPECT_FALSE(done);
+    ASSERT_EQ(handle.claims_written.pod_writes.size(), 1u);
+    EXPECT_EQ(handle.claims_written.pod_writes[0].of_node, Expected());
+    handle.claims_written.pod_writes[0].done(written ? AsyncStatus()
+                                                     : AsyncStatus{Code::kError, "no"});
+    handle.claims_written.pod_writes.clear();
+    ASSERT_TRUE(done);
+    EXPECT_EQ(done->message,
+              written ? "" : "updating pod default/p NodeAllocatableResourceClaimStatuses: no");
+    plugin_->Unreserve(state, *info_, "n1");
+    handle.claims_written.requests.clear();
+  }
 }
 
 TEST_F(NodeAllocatableTest, AClaimWithADeviceThatStandsForAPartOfItsNodeIsOfOnePod) {
