@@ -18,7 +18,7 @@ namespace berth::cache {
 // The objects that are neither pods nor nodes, by kind, namespace and name.
 //
 // Thread safety: the scheduling thread.
-class ObjectTables final : public Listers {
+class ObjectTables : public Listers {
  public:
   // Adds the object, or puts it in place of the version before. Pods, nodes and none are a bug.
   void Set(const api::ObjectPtr& object);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "berth/random.h"
-#include "tests/support/plain_listers.h"
+#include "tests/unit/cache/plain_rows.h"
 
 namespace berth::cache {
 namespace {
@@ -28,25 +28,23 @@ std::shared_ptr<const T> Make(std::string namespace_, std::string name, std::str
 
 std::vector<std::string> Services(const Listers& listers, std::string_view namespace_) {
   std::vector<std::string> names;
-  listers.ForEachService(namespace_, [&](const api::Service& service) {
-    names.push_back(service.metadata.name + "@" + service.metadata.resource_version);
-  });
+  listers.ForEachService(
+      namespace_, [&](const api::Service& service) { names.push_back(Shown(service.metadata)); });
   return names;
 }
 
 std::vector<std::string> Budgets(const Listers& listers, std::string_view namespace_) {
   std::vector<std::string> names;
   listers.ForEachPodDisruptionBudget(namespace_, [&](const api::PodDisruptionBudget& budget) {
-    names.push_back(budget.metadata.name + "@" + budget.metadata.resource_version);
+    names.push_back(Shown(budget.metadata));
   });
   return names;
 }
 
 std::vector<std::string> Namespaces(const Listers& listers) {
   std::vector<std::string> names;
-  listers.ForEachNamespace([&](const api::Namespace& object) {
-    names.push_back(object.metadata.name + "@" + object.metadata.resource_version);
-  });
+  listers.ForEachNamespace(
+      [&](const api::Namespace& object) { names.push_back(Shown(object.metadata)); });
   return names;
 }
 
@@ -59,9 +57,9 @@ TEST(ObjectTablesTest, VisitsAreInOrderOfNameAndStayInTheirNamespace) {
   tables.Set(Make<api::PodDisruptionBudget>("shop", "a"));
   tables.Set(Make<api::Namespace>("", "shop"));
   tables.Set(Make<api::Namespace>("", "other"));
-  EXPECT_THAT(Services(tables, "shop"), ElementsAre("db@1", "web@1"));
+  EXPECT_THAT(Services(tables, "shop"), ElementsAre("shop/db@1", "shop/web@1"));
   EXPECT_THAT(Services(tables, "nowhere"), IsEmpty());
-  EXPECT_THAT(Budgets(tables, "shop"), ElementsAre("a@1", "b@1"));
+  EXPECT_THAT(Budgets(tables, "shop"), ElementsAre("shop/a@1", "shop/b@1"));
   EXPECT_THAT(Namespaces(tables), ElementsAre("other@1", "shop@1"));
 }
 
@@ -170,72 +168,63 @@ TEST(ObjectTablesTest, BudgetsCountByThemselvesAndWithTheirStatus) {
   EXPECT_EQ(tables.generation(), 0u) << "no verdict is kept of what reads budgets";
 }
 
-// What Listers shows of the kinds that are found by name, in the namespaces and names of the test.
-std::string Found(const Listers& listers) {
-  std::string text;
-  const auto add = [&text](const auto* object) {
-    text += object == nullptr ? "- " : object->metadata.resource_version + " ";
-  };
-  for (const char* name : {"a", "b", "c"}) {
-    add(listers.FindNamespace(name));
-    for (const char* namespace_ : {"n1", "n2"}) {
-      add(listers.FindReplicationController(namespace_, name));
-      add(listers.FindReplicaSet(namespace_, name));
-      add(listers.FindStatefulSet(namespace_, name));
-    }
-  }
-  return text;
-}
-
-template <typename T>
-void ChangeBoth(bool remove, const std::shared_ptr<const T>& object, ObjectTables& tables,
-                test::PlainListers& plain) {
-  if (remove) {
-    tables.Remove(object);
-    plain.Remove<T>(object->metadata.namespace_, object->metadata.name);
-  } else {
-    tables.Set(object);
-    plain.Set(*object);
-  }
-}
-
-TEST(ObjectTablesTest, AfterAnyChangesItShowsWhatPlainListsShow) {
+TEST(ObjectTablesTest, AfterAnyChangesItShowsWhatPlainRowsShow) {
   Random random(42);
   ObjectTables tables;
-  test::PlainListers plain;
+  PlainRows namespaces;
+  PlainRows services;
+  PlainRows controllers;
+  PlainRows replica_sets;
+  PlainRows stateful_sets;
+  PlainRows budgets;
+  const auto shown = [](const auto* found) {
+    return found == nullptr ? std::string() : Shown(found->metadata);
+  };
   for (int i = 0; i < 2000; ++i) {
     SCOPED_TRACE(i);
     const std::string namespace_ = random.Below(2) == 0 ? "n1" : "n2";
     const std::string name(1, static_cast<char>('a' + random.Below(3)));
-    const std::string version = std::to_string(i);
     const bool remove = random.Below(3) == 0;
+    const auto change = [&]<typename T>(const std::shared_ptr<const T>& object, PlainRows& rows) {
+      if (remove) {
+        tables.Remove(object);
+        rows.Remove(object->metadata);
+      } else {
+        tables.Set(object);
+        rows.Set(object->metadata, object->metadata.namespace_);
+      }
+    };
+    const std::string version = std::to_string(i);
     switch (random.Below(6)) {
       case 0:
-        ChangeBoth(remove, Make<api::Namespace>("", name, version), tables, plain);
+        change(Make<api::Namespace>("", name, version), namespaces);
         break;
       case 1:
-        ChangeBoth(remove, Make<api::Service>(namespace_, name, version), tables, plain);
+        change(Make<api::Service>(namespace_, name, version), services);
         break;
       case 2:
-        ChangeBoth(remove, Make<api::ReplicationController>(namespace_, name, version), tables,
-                   plain);
+        change(Make<api::ReplicationController>(namespace_, name, version), controllers);
         break;
       case 3:
-        ChangeBoth(remove, Make<api::ReplicaSet>(namespace_, name, version), tables, plain);
+        change(Make<api::ReplicaSet>(namespace_, name, version), replica_sets);
         break;
       case 4:
-        ChangeBoth(remove, Make<api::StatefulSet>(namespace_, name, version), tables, plain);
+        change(Make<api::StatefulSet>(namespace_, name, version), stateful_sets);
         break;
       default:
-        ChangeBoth(remove, Make<api::PodDisruptionBudget>(namespace_, name, version), tables,
-                   plain);
+        change(Make<api::PodDisruptionBudget>(namespace_, name, version), budgets);
         break;
     }
-    ASSERT_EQ(Found(tables), Found(plain));
-    ASSERT_EQ(Namespaces(tables), Namespaces(plain));
-    for (const char* where : {"n1", "n2"}) {
-      ASSERT_EQ(Services(tables, where), Services(plain, where));
-      ASSERT_EQ(Budgets(tables, where), Budgets(plain, where));
+    ASSERT_EQ(Namespaces(tables), namespaces.Of(""));
+    for (const char* in : {"n1", "n2"}) {
+      ASSERT_EQ(Services(tables, in), services.Of(in));
+      ASSERT_EQ(Budgets(tables, in), budgets.Of(in));
+      for (const char* of : {"a", "b", "c"}) {
+        ASSERT_EQ(shown(tables.FindNamespace(of)), namespaces.Find("", of));
+        ASSERT_EQ(shown(tables.FindReplicationController(in, of)), controllers.Find(in, of));
+        ASSERT_EQ(shown(tables.FindReplicaSet(in, of)), replica_sets.Find(in, of));
+        ASSERT_EQ(shown(tables.FindStatefulSet(in, of)), stateful_sets.Find(in, of));
+      }
     }
   }
 }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,13 +12,14 @@
 #include "berth/random.h"
 #include "berth/volumes.h"
 #include "src/cache/object_tables.h"
-#include "tests/support/plain_listers.h"
+#include "tests/unit/cache/plain_rows.h"
 
 namespace berth::cache {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAreArray;
 
 api::PersistentVolume Volume(std::string name, std::string storage_class) {
   api::PersistentVolume volume;
@@ -43,9 +46,7 @@ api::VolumeAttachment Attachment(std::string name, std::string node) {
 
 template <typename T>
 auto Into(std::vector<std::string>& names) {
-  return [&names](const T& object) {
-    names.push_back(object.metadata.Key() + "@" + object.metadata.resource_version);
-  };
+  return [&names](const T& object) { names.push_back(Shown(object.metadata)); };
 }
 
 std::vector<std::string> VolumesOf(const Listers& listers, std::string_view storage_class) {
@@ -194,44 +195,48 @@ TEST(VolumeTablesTest, WhatTheStructsHoldBesidesMetadataIsCounted) {
 TEST(VolumeTablesTest, AfterAnyChangesTheIndicesShowWhatPlainListsShow) {
   Random random(7);
   ObjectTables tables;
-  test::PlainListers plain;
+  PlainRows volumes;
+  PlainRows capacities;
+  PlainRows attachments;
   const auto letter = [&](uint64_t count) {
     return std::string(1, static_cast<char>('a' + random.Below(count)));
   };
   for (int i = 0; i < 3000; ++i) {
     SCOPED_TRACE(i);
     const bool remove = random.Below(3) == 0;
-    const auto change = [&]<typename T>(T object) {
+    const auto change = [&]<typename T>(T object, const std::string& value, PlainRows& rows) {
       object.metadata.resource_version = std::to_string(i);
       if (remove) {
         tables.Remove(std::make_shared<const T>(object));
-        plain.Remove<T>(object.metadata.namespace_, object.metadata.name);
+        rows.Remove(object.metadata);
       } else {
         tables.Set(std::make_shared<const T>(object));
-        plain.Set(std::move(object));
+        rows.Set(object.metadata, value);
       }
     };
+    const std::string name = letter(5);
+    const std::string value = letter(2);
     switch (random.Below(3)) {
       case 0:
-        change(Volume(letter(5), letter(2)));
+        change(Volume(name, value), value, volumes);
         break;
       case 1:
-        change(Capacity(letter(2), letter(3), letter(2)));
+        change(Capacity(letter(2), name, value), value, capacities);
         break;
       default:
-        change(Attachment(letter(5), letter(2)));
+        change(Attachment(name, value), value, attachments);
         break;
     }
-    for (const char* value : {"a", "b"}) {
-      ASSERT_EQ(VolumesOf(tables, value), VolumesOf(plain, value));
-      ASSERT_EQ(CapacitiesOf(tables, value), CapacitiesOf(plain, value));
-      ASSERT_EQ(AttachmentsOf(tables, value), AttachmentsOf(plain, value));
-    }
     std::vector<std::string> all;
-    tables.ForEachPersistentVolume(Into<api::PersistentVolume>(all));
-    std::vector<std::string> plain_all;
-    plain.ForEachPersistentVolume(Into<api::PersistentVolume>(plain_all));
-    ASSERT_EQ(all, plain_all);
+    for (const char* of : {"a", "b"}) {
+      ASSERT_EQ(VolumesOf(tables, of), volumes.Of(of));
+      ASSERT_EQ(CapacitiesOf(tables, of), capacities.Of(of));
+      ASSERT_EQ(AttachmentsOf(tables, of), attachments.Of(of));
+      std::ranges::move(volumes.Of(of), std::back_inserter(all));
+    }
+    std::vector<std::string> visited;
+    tables.ForEachPersistentVolume(Into<api::PersistentVolume>(visited));
+    ASSERT_THAT(visited, UnorderedElementsAreArray(all));
   }
 }
 
