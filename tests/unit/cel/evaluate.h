@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -33,6 +36,15 @@ inline std::string Evaluated(const std::string& text) {
   if (!expression) return "error: " + expression.error().message;
   const Evaluation evaluation = expression->Evaluate({}, 1'000'000);
   return (evaluation.value.IsError() ? "error: " : "") + DebugText(evaluation.value);
+}
+
+struct Case {
+  const char* text;
+  const char* result;
+};
+
+inline void ExpectAll(std::initializer_list<Case> cases) {
+  for (const Case& one : cases) EXPECT_EQ(Evaluated(one.text), one.result) << one.text;
 }
 
 inline uint64_t CostOfText(const std::string& text) {

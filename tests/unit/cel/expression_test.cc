@@ -11,15 +11,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Case {
-  const char* text;
-  const char* result;
-};
-
-void ExpectAll(std::initializer_list<Case> cases) {
-  for (const Case& one : cases) EXPECT_EQ(Evaluated(one.text), one.result) << one.text;
-}
-
 TEST(ExpressionTest, ComputesAndCompares) {
   ExpectAll({
       {"1 + 2 * 3 == 7", "true"},

@@ -34,38 +34,6 @@ api::ElasticQuota Quota(std::string_view namespace_, const Amounts& min, const A
   return quota;
 }
 
-// A node has room by its cpu alone.
-class CpuDryRun final : public DryRun {
- public:
-  CpuDryRun(const Snapshot& snapshot, const PodInfo& pod, const Status& no)
-      : snapshot_(snapshot), pod_(pod), no_(no) {}
-
-  void Begin(NodeRow row) override {
-    row_ = row;
-    freed_ = 0;
-  }
-  Status RemovePod(const PodInfo& pod, NodeRow) override {
-    freed_ += pod.requests.milli_cpu;
-    return Status::Success();
-  }
-  Status AddPod(const PodInfo& pod, NodeRow) override {
-    freed_ -= pod.requests.milli_cpu;
-    return Status::Success();
-  }
-  Status Filter() override {
-    const int64_t free =
-        snapshot_.allocatable(kCpu)[row_] - snapshot_.requested(kCpu)[row_] + freed_;
-    return pod_.requests.milli_cpu <= free ? Status::Success() : no_;
-  }
-
- private:
-  const Snapshot& snapshot_;
-  const PodInfo& pod_;
-  const Status no_;
-  NodeRow row_ = kNoRow;
-  int64_t freed_ = 0;
-};
-
 class AllUnschedulable final : public NodeToStatus {
  public:
   Status Get(NodeRow) const override { return Status(Code::kUnschedulable); }
@@ -98,7 +66,7 @@ class CapacitySchedulingTest : public testing::Test, protected test::PluginFixtu
     state = CycleState();
     handle.current_snapshot = &snapshot;
     handle.make_dry_run = [&snapshot](CycleState& cycle_state, const PodInfo& pod) {
-      return std::make_unique<CpuDryRun>(
+      return std::make_unique<test::RoomDryRun>(
           snapshot, pod, cycle_state.reasons().Make(Code::kUnschedulable, "Insufficient cpu"));
     };
     const PodInfoPtr pod = Info(builder);

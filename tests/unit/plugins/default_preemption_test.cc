@@ -16,38 +16,6 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A node fits the pod when what remains on it takes no more than `room` of each node's pods' cpu.
-class RoomDryRun final : public DryRun {
- public:
-  RoomDryRun(const Snapshot& snapshot, const PodInfo& pod, const Status& no)
-      : snapshot_(snapshot), pod_(pod), no_(no) {}
-
-  void Begin(NodeRow row) override {
-    row_ = row;
-    freed_ = 0;
-  }
-  Status RemovePod(const PodInfo& pod, NodeRow row) override {
-    if (row == row_) freed_ += pod.requests.milli_cpu;
-    return Status::Success();
-  }
-  Status AddPod(const PodInfo& pod, NodeRow row) override {
-    if (row == row_) freed_ -= pod.requests.milli_cpu;
-    return Status::Success();
-  }
-  Status Filter() override {
-    const int64_t free =
-        snapshot_.allocatable(kCpu)[row_] - snapshot_.requested(kCpu)[row_] + freed_;
-    return pod_.requests.milli_cpu <= free ? Status::Success() : no_;
-  }
-
- private:
-  const Snapshot& snapshot_;
-  const PodInfo& pod_;
-  const Status no_;
-  NodeRow row_ = kNoRow;
-  int64_t freed_ = 0;
-};
-
 // Every node has one status, but for those named.
 class Statuses final : public NodeToStatus {
  public:
@@ -85,7 +53,7 @@ class DefaultPreemptionTest : public testing::Test, protected test::PluginFixtur
     snapshot_ = &snapshot;
     handle.current_snapshot = &snapshot;
     handle.make_dry_run = [this](CycleState& cycle_state, const PodInfo& pod) {
-      return std::make_unique<RoomDryRun>(
+      return std::make_unique<test::RoomDryRun>(
           *snapshot_, pod, cycle_state.reasons().Make(Code::kUnschedulable, "Insufficient cpu"));
     };
     handle.on_eviction_answered = [this](const EvictionAnswered& answered) {

@@ -9,10 +9,6 @@ namespace {
 
 using namespace berth::test;
 
-constexpr ClusterEvent kAssignedPodAdd{EventResource::kAssignedPod, action::kAdd};
-constexpr ClusterEvent kAssignedPodLabel{EventResource::kAssignedPod, action::kUpdatePodLabel};
-constexpr ClusterEvent kTargetPodLabel{EventResource::kTargetPod, action::kUpdatePodLabel};
-
 PodBuilder App(std::string_view app) { return MakePod().Label("app", app); }
 PodBuilder Placed(std::string_view app) { return App(app).OnNode("n"); }
 

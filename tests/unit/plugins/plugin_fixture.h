@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "berth/config_value.h"
@@ -76,11 +77,16 @@ inline std::string Hint(const EnqueueExtensions& plugin, ClusterEvent event, con
   return "";
 }
 
+inline constexpr ClusterEvent kNodeDelete{EventResource::kNode, action::kDelete};
 inline constexpr ClusterEvent kNodeAdd{EventResource::kNode, action::kAdd};
 inline constexpr ClusterEvent kNodeLabel{EventResource::kNode, action::kUpdateNodeLabel};
 inline constexpr ClusterEvent kNodeTaint{EventResource::kNode, action::kUpdateNodeTaint};
 inline constexpr ClusterEvent kNodeAllocatable{EventResource::kNode,
                                                action::kUpdateNodeAllocatable};
+inline constexpr ClusterEvent kAssignedPodAdd{EventResource::kAssignedPod, action::kAdd};
+inline constexpr ClusterEvent kAssignedPodLabel{EventResource::kAssignedPod,
+                                                action::kUpdatePodLabel};
+inline constexpr ClusterEvent kTargetPodLabel{EventResource::kTargetPod, action::kUpdatePodLabel};
 inline constexpr ClusterEvent kAssignedPodDelete{EventResource::kAssignedPod, action::kDelete};
 inline constexpr ClusterEvent kAssignedPodScaleDown{EventResource::kAssignedPod,
                                                     action::kUpdatePodScaleDown};
@@ -88,6 +94,53 @@ inline constexpr ClusterEvent kTargetPodScaleDown{EventResource::kTargetPod,
                                                   action::kUpdatePodScaleDown};
 inline constexpr ClusterEvent kTargetPodToleration{EventResource::kTargetPod,
                                                    action::kUpdatePodToleration};
+
+// A node fits the pod when what remains on it takes no more than `room` of each node's pods' cpu.
+class RoomDryRun final : public DryRun {
+ public:
+  RoomDryRun(const Snapshot& snapshot, const PodInfo& pod, const Status& no)
+      : snapshot_(snapshot), pod_(pod), no_(no) {}
+
+  void Begin(NodeRow row) override {
+    row_ = row;
+    freed_ = 0;
+  }
+  Status RemovePod(const PodInfo& pod, NodeRow row) override {
+    if (row == row_) freed_ += pod.requests.milli_cpu;
+    return Status::Success();
+  }
+  Status AddPod(const PodInfo& pod, NodeRow row) override {
+    if (row == row_) freed_ -= pod.requests.milli_cpu;
+    return Status::Success();
+  }
+  Status Filter() override {
+    const int64_t free =
+        snapshot_.allocatable(kCpu)[row_] - snapshot_.requested(kCpu)[row_] + freed_;
+    return pod_.requests.milli_cpu <= free ? Status::Success() : no_;
+  }
+
+ private:
+  const Snapshot& snapshot_;
+  const PodInfo& pod_;
+  const Status no_;
+  NodeRow row_ = kNoRow;
+  int64_t freed_ = 0;
+};
+
+inline PodBuilder Web(std::string_view name = "web") {
+  return MakePod().Name(name).Label("app", "web");
+}
+
+// So many pods labelled app=web on each of the nodes.
+inline std::vector<api::Pod> WebPods(const std::vector<std::pair<std::string, int>>& on_nodes) {
+  std::vector<api::Pod> pods;
+  for (const auto& [node, count] : on_nodes) {
+    for (int i = 0; i < count; ++i) {
+      pods.push_back(Web(node + "-" + std::to_string(i)).OnNode(node));
+    }
+  }
+  return pods;
+}
 
 // The args of a plugin: nested maps and lists, as a configuration file would give them.
 inline ConfigValue Args(ConfigValue::Map map) { return ConfigValue(std::move(map)); }

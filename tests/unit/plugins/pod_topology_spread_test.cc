@@ -16,29 +16,12 @@ using testing::ElementsAre;
 
 constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 constexpr std::string_view kHostname = "kubernetes.io/hostname";
-constexpr ClusterEvent kAssignedPodAdd{EventResource::kAssignedPod, action::kAdd};
-constexpr ClusterEvent kAssignedPodLabel{EventResource::kAssignedPod, action::kUpdatePodLabel};
-constexpr ClusterEvent kTargetPodLabel{EventResource::kTargetPod, action::kUpdatePodLabel};
-constexpr ClusterEvent kNodeDelete{EventResource::kNode, action::kDelete};
 
 // A node with its hostname label and, unless it is "-", a zone.
 NodeBuilder Node(std::string_view name, std::string_view zone) {
   NodeBuilder node = MakeNode(name).Label(kHostname, name);
   if (zone != "-") node.Label(kZone, zone);
   return node;
-}
-
-PodBuilder Web(std::string_view name = "web") { return MakePod().Name(name).Label("app", "web"); }
-
-// So many pods labelled app=web on each of the nodes.
-std::vector<api::Pod> WebPods(const std::vector<std::pair<std::string, int>>& on_nodes) {
-  std::vector<api::Pod> pods;
-  for (const auto& [node, count] : on_nodes) {
-    for (int i = 0; i < count; ++i) {
-      pods.push_back(Web(node + "-" + std::to_string(i)).OnNode(node));
-    }
-  }
-  return pods;
 }
 
 // A constraint on pods labelled app=web.

@@ -17,29 +17,12 @@ using namespace berth::test;
 using testing::ElementsAre;
 
 constexpr std::string_view kCapacity = "karpenter.sh/capacity-type";
-constexpr ClusterEvent kAssignedPodAdd{EventResource::kAssignedPod, action::kAdd};
-constexpr ClusterEvent kAssignedPodLabel{EventResource::kAssignedPod, action::kUpdatePodLabel};
-constexpr ClusterEvent kTargetPodLabel{EventResource::kTargetPod, action::kUpdatePodLabel};
-constexpr ClusterEvent kNodeDelete{EventResource::kNode, action::kDelete};
 
 // A node with that capacity type, or none where it is "-".
 NodeBuilder Node(std::string_view name, std::string_view capacity) {
   NodeBuilder node = MakeNode(name);
   if (capacity != "-") node.Label(kCapacity, capacity);
   return node;
-}
-
-PodBuilder Web(std::string_view name = "web") { return MakePod().Name(name).Label("app", "web"); }
-
-// So many pods labelled app=web on each of the nodes.
-std::vector<api::Pod> WebPods(const std::vector<std::pair<std::string, int>>& on_nodes) {
-  std::vector<api::Pod> pods;
-  for (const auto& [node, count] : on_nodes) {
-    for (int i = 0; i < count; ++i) {
-      pods.push_back(Web(node + "-" + std::to_string(i)).OnNode(node));
-    }
-  }
-  return pods;
 }
 
 ConfigValue ArgsOf(const std::string& json) { return *documents::ParseJson(json, "args"); }

@@ -20,6 +20,7 @@
 #include "tests/support/device_builders.h"
 #include "tests/support/volume_builders.h"
 #include "tests/unit/recording/recording_fixture.h"
+#include "tests/unit/simulator/random_simulation.h"
 
 namespace berth::recording {
 namespace {
@@ -38,38 +39,12 @@ simulator::SimulationOptions Options(uint64_t seed) {
 }
 
 test::PodBuilder PodOf(Random& random, size_t index) {
-  test::PodBuilder pod = test::MakePod();
-  pod.Name("pod-" + std::to_string(index)).Uid("uid-" + std::to_string(index));
-  const std::string app = "app-" + std::to_string(random.Below(4));
-  pod.Label("app", app);
-  if (random.Below(4) == 0) pod.Priority(static_cast<int32_t>(random.Below(3)) * 100);
-  switch (random.Below(8)) {
-    case 0:
-      return pod.Req({{"cpu", "1"}});
-    case 1:
-      return pod.Req({{"cpu", "5"}});
-    case 2:
-      return pod.Req({{"cpu", "1"}}).NodeSelector("disk", "ssd");
-    case 3:
-      return pod.Req({{"cpu", "500m"}}).PodAntiAffinity("kubernetes.io/hostname", {{"app", app}});
-    case 4:
-      return pod.Req({{"cpu", "500m"}}).PodAffinity("zone", {{"app", "app-2"}});
-    case 5:
-      return pod.Req({{"cpu", "500m"}}).Spread(1, "zone", "DoNotSchedule", {{"app", app}});
-    case 6:
-      return pod.Req({{"cpu", "2"}}).Priority(1000);
-    default:
-      return pod.HostPort(80).Req({{"cpu", "100m"}});
+  const uint64_t which = random.Below(8);
+  test::PodBuilder pod = test::StoryPod(which, index, "app-" + std::to_string(random.Below(4)));
+  if (which < 7 && random.Below(4) == 0) {
+    pod.Priority(static_cast<int32_t>(random.Below(3)) * 100);
   }
-}
-
-test::NodeBuilder NodeOf(Random& random, size_t index) {
-  test::NodeBuilder node = test::MakeNode("node-" + std::to_string(index));
-  node.Allocatable({{"cpu", random.Below(3) == 0 ? "6" : "2"}, {"memory", "8Gi"}, {"pods", "8"}});
-  node.Label("zone", random.Below(2) == 0 ? "east" : "west");
-  if (random.Below(3) == 0) node.Label("disk", "ssd");
-  if (random.Below(3) == 0) node.Taint("closed", "", "NoSchedule");
-  return node;
+  return pod;
 }
 
 // Plays one random story: nodes and pods come and go, and some make room for others.
@@ -81,7 +56,7 @@ void Play(uint64_t seed, size_t steps, simulator::Simulation& sim) {
     const uint64_t what = random.Below(12);
     const uint64_t index = random.Below(8);
     if (what < 2) {
-      sim.Apply(NodeOf(random, index).Ptr());
+      sim.Apply(test::StoryNode(random, index).Ptr());
     } else if (what == 2) {
       sim.Delete(informers::Kind::kNode, "node-" + std::to_string(index));
     } else if (what < 5 && pods > 0) {
@@ -130,7 +105,7 @@ TEST(ReplayTest, WhatNodesAreMeasuredToUseIsRepeatedToo) {
     sim.Start();
     for (size_t step = 0; step < 60; ++step) {
       if (random.Below(4) == 0) {
-        api::Node node = NodeOf(random, random.Below(8));
+        api::Node node = test::StoryNode(random, random.Below(8));
         node.status.capacity = test::MakeResources({{"cpu", "8"}, {"memory", "16Gi"}});
         sim.Apply(std::make_shared<const api::Node>(std::move(node)));
       }

@@ -7,8 +7,8 @@
 #include "plugins/in_tree_registry.h"
 #include "src/config/load.h"
 #include "src/simulator/simulation.h"
-#include "tests/support/builders.h"
 #include "tests/support/default_plugins.h"
+#include "tests/unit/simulator/random_simulation.h"
 
 namespace berth::simulator {
 namespace {
@@ -24,39 +24,6 @@ config::SchedulerConfiguration Configuration() {
   std::vector<config::PluginRef> defaults = test::DefaultPlugins();
   std::erase_if(defaults, [](const auto& plugin) { return plugin.name == "DefaultPreemption"; });
   return config::DefaultConfiguration({defaults});
-}
-
-// One of a few templates, most of which want what only some nodes, other pods or luck offer.
-api::Pod PodOf(uint64_t which, size_t index) {
-  test::PodBuilder pod = test::MakePod();
-  pod.Name("pod-" + std::to_string(index)).Uid("uid-" + std::to_string(index));
-  const std::string app = "app-" + std::to_string(which % 4);
-  pod.Label("app", app);
-  switch (which) {
-    case 0:
-      return pod.Req({{"cpu", "1"}});
-    case 1:
-      return pod.Req({{"cpu", "5"}});
-    case 2:
-      return pod.Req({{"cpu", "1"}}).NodeSelector("disk", "ssd");
-    case 3:
-      return pod.Req({{"cpu", "500m"}}).PodAntiAffinity("kubernetes.io/hostname", {{"app", app}});
-    case 4:
-      return pod.Req({{"cpu", "500m"}}).PodAffinity("zone", {{"app", "app-2"}});
-    case 5:
-      return pod.Req({{"cpu", "500m"}}).Spread(1, "zone", "DoNotSchedule", {{"app", app}});
-    default:
-      return pod.HostPort(80).Req({{"cpu", "100m"}});
-  }
-}
-
-api::Node NodeOf(Random& random, size_t index) {
-  test::NodeBuilder node = test::MakeNode("node-" + std::to_string(index));
-  node.Allocatable({{"cpu", random.Below(3) == 0 ? "6" : "2"}, {"memory", "8Gi"}, {"pods", "8"}});
-  node.Label("zone", random.Below(2) == 0 ? "east" : "west");
-  if (random.Below(3) == 0) node.Label("disk", "ssd");
-  if (random.Below(3) == 0) node.Taint("closed", "", "NoSchedule");
-  return node;
 }
 
 // Plays one random story; returns where each pod ended and what it was told last.
@@ -75,15 +42,16 @@ std::map<std::string, std::string> Play(uint64_t seed, bool keep, double& reused
     const uint64_t what = random.Below(10);
     const uint64_t index = random.Below(8);
     if (what < 2) {
-      sim.Apply(std::make_shared<const api::Node>(NodeOf(random, index)));
+      sim.Apply(test::StoryNode(random, index).Ptr());
     } else if (what == 2) {
       sim.Delete(informers::Kind::kNode, "node-" + std::to_string(index));
     } else if (what == 3 && pods > 0) {
       sim.Delete(informers::Kind::kPod, "default/pod-" + std::to_string(random.Below(pods)));
     } else {
       const uint64_t which = random.Below(7);
+      const std::string app = "app-" + std::to_string(which % 4);
       for (uint64_t n = 1 + random.Below(5); n > 0; --n) {
-        sim.Apply(std::make_shared<const api::Pod>(PodOf(which, pods++)));
+        sim.Apply(test::StoryPod(which, pods++, app).Ptr());
       }
     }
     sim.Advance(milliseconds(random.Below(4) == 0 ? 3000 : 100));

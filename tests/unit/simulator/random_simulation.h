@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,40 @@ inline std::unique_ptr<simulator::Simulation> MakeSimulation(const Objects& obje
   for (const api::ObjectPtr& object : objects) (*made)->Apply(object);
   (*made)->RunDue();
   return std::move(*made);
+}
+
+// One of eight templates, most of which want what only some nodes, other pods or luck offer.
+inline PodBuilder StoryPod(uint64_t which, size_t index, const std::string& app) {
+  PodBuilder pod = MakePod();
+  pod.Name("pod-" + std::to_string(index)).Uid("uid-" + std::to_string(index)).Label("app", app);
+  switch (which) {
+    case 0:
+      return pod.Req({{"cpu", "1"}});
+    case 1:
+      return pod.Req({{"cpu", "5"}});
+    case 2:
+      return pod.Req({{"cpu", "1"}}).NodeSelector("disk", "ssd");
+    case 3:
+      return pod.Req({{"cpu", "500m"}}).PodAntiAffinity("kubernetes.io/hostname", {{"app", app}});
+    case 4:
+      return pod.Req({{"cpu", "500m"}}).PodAffinity("zone", {{"app", "app-2"}});
+    case 5:
+      return pod.Req({{"cpu", "500m"}}).Spread(1, "zone", "DoNotSchedule", {{"app", app}});
+    case 6:
+      return pod.HostPort(80).Req({{"cpu", "100m"}});
+    default:
+      return pod.Req({{"cpu", "2"}}).Priority(1000);
+  }
+}
+
+// A node for such pods.
+inline NodeBuilder StoryNode(Random& random, size_t index) {
+  NodeBuilder node = MakeNode("node-" + std::to_string(index));
+  node.Allocatable({{"cpu", random.Below(3) == 0 ? "6" : "2"}, {"memory", "8Gi"}, {"pods", "8"}});
+  node.Label("zone", random.Below(2) == 0 ? "east" : "west");
+  if (random.Below(3) == 0) node.Label("disk", "ssd");
+  if (random.Below(3) == 0) node.Taint("closed", "", "NoSchedule");
+  return node;
 }
 
 }  // namespace berth::test

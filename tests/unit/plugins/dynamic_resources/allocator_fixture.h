@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -127,5 +129,17 @@ struct AllocatorCase {
   void (*fill)(AllocatorFixture&);
   const char* want;
 };
+
+inline void Check(const std::vector<AllocatorCase>& cases,
+                  const AllocatorFeatures& features = DefaultFeatures()) {
+  for (const AllocatorCase& c : cases) {
+    SCOPED_TRACE(c.name);
+    AllocatorFixture fixture(features);
+    c.fill(fixture);
+    EXPECT_EQ(fixture.Allocate(), c.want);
+    // A search leaves nothing behind.
+    EXPECT_EQ(fixture.Allocate(), c.want);
+  }
+}
 
 }  // namespace berth::plugins::dra

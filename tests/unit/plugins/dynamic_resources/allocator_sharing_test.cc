@@ -12,17 +12,6 @@ namespace {
 
 using F = AllocatorFixture;
 
-void Check(const std::vector<AllocatorCase>& cases,
-           const AllocatorFeatures& features = DefaultFeatures()) {
-  for (const AllocatorCase& c : cases) {
-    SCOPED_TRACE(c.name);
-    AllocatorFixture fixture(features);
-    c.fill(fixture);
-    EXPECT_EQ(fixture.Allocate(), c.want);
-    EXPECT_EQ(fixture.Allocate(), c.want);
-  }
-}
-
 // A card of 8 units, as one large and two small devices.
 void AddCard(F& f, const std::string& node = "node-1") {
   f.Add(

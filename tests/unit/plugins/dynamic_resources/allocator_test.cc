@@ -13,18 +13,6 @@ namespace {
 
 using F = AllocatorFixture;
 
-void Check(const std::vector<AllocatorCase>& cases,
-           const AllocatorFeatures& features = DefaultFeatures()) {
-  for (const AllocatorCase& c : cases) {
-    SCOPED_TRACE(c.name);
-    AllocatorFixture fixture(features);
-    c.fill(fixture);
-    EXPECT_EQ(fixture.Allocate(), c.want);
-    // A search leaves nothing behind.
-    EXPECT_EQ(fixture.Allocate(), c.want);
-  }
-}
-
 SliceBuilder Pool1(std::vector<std::string> devices) {
   return SliceBuilder("slice-1", "driver-a", "pool-1").Devices(std::move(devices));
 }
