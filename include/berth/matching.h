@@ -3,7 +3,7 @@
 
 #include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/api/node.h"
@@ -13,6 +13,10 @@
 #include "berth/snapshot.h"
 
 namespace berth {
+
+// The features that a node must declare (status.declaredFeatures) to run a pod with this spec; by
+// name, ascending.
+std::vector<std::string_view> RequiredNodeFeatures(const api::Pod& pod);
 
 // Whether `toleration` tolerates `taint`: effect and key empty or equal, and the operator holds
 // (Exists; Equal or "" on the value). Lt and Gt hold only with `comparison_operators`.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/default_preemption/args.h"
 
-#include <string>
-#include <vector>
-
 namespace berth::plugins {
 namespace {
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include "berth/field_errors.h"
 #include "berth/fit_error.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "berth/in_tree/handle.h"
-#include "berth/in_tree/moved_gates.h"
 #include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
 #include "berth/in_tree/preemption.h"

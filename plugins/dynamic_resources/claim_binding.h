@@ -6,12 +6,30 @@
 #include <optional>
 #include <string>
 
+#include "berth/api/resource_claim.h"
 #include "berth/in_tree/handle.h"
-#include "berth/node_allocatable.h"
+#include "berth/resources.h"
+#include "berth/result.h"
+#include "berth/time.h"
 #include "plugins/dynamic_resources/claim_turns.h"
 #include "plugins/dynamic_resources/reserved_claims.h"
 
 namespace berth::plugins {
+
+// What devices demand before a pod that has them may be bound: conditions that their driver sets.
+//
+// Thread safety: any thread.
+
+bool HasBindingConditions(const api::AllocationResult& allocation);
+
+// What the error of IsReadyForBinding begins with.
+inline constexpr std::string_view kBindingFailed = "device binding failed";
+
+// Whether the claim is allocated and all conditions of its devices hold. Error: one that says that
+// binding has failed holds.
+Result<bool> IsReadyForBinding(const api::ResourceClaim& claim);
+// Whether the claim's conditions have had `timeout` since it was allocated.
+bool IsBindingTimedOut(const api::ResourceClaim& claim, Duration timeout, Time now);
 
 // The PreBind of one pod: claim by claim writes allocation and reservation, then waits for what the
 // devices demand.

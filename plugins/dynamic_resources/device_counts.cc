@@ -2,7 +2,6 @@
 #include "plugins/dynamic_resources/device_counts.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "plugins/dynamic_resources/device_selector.h"

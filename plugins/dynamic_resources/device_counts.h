@@ -8,13 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "berth/in_tree/handle.h"
 #include "plugins/dynamic_resources/allocator/expressions.h"
 #include "plugins/dynamic_resources/allocator/node_choice.h"
-#include "plugins/dynamic_resources/claim_holders.h"
+#include "plugins/dynamic_resources/reserved_claims.h"
 #include "plugins/shared/allocation.h"
 #include "plugins/shared/extended_resource_classes.h"
 

@@ -3,13 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <tuple>
-#include <utility>
-#include <vector>
 
-#include "berth/in_tree/handle.h"
-#include "berth/in_tree/points.h"
-#include "berth/node_allocatable.h"
+#include "berth/resources.h"
 #include "plugins/dynamic_resources/claim_binding.h"
 #include "plugins/dynamic_resources/device_claims.h"
 #include "plugins/dynamic_resources/device_selector.h"

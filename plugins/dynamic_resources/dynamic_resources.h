@@ -29,8 +29,8 @@
 #include "plugins/dynamic_resources/allocator/expressions.h"
 #include "plugins/dynamic_resources/allocator/kept_verdicts.h"
 #include "plugins/dynamic_resources/args.h"
-#include "plugins/dynamic_resources/claim_holders.h"
 #include "plugins/dynamic_resources/claim_turns.h"
+#include "plugins/dynamic_resources/reserved_claims.h"
 #include "plugins/shared/extended_resource_classes.h"
 
 namespace berth::plugins {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "berth/node_allocatable.h"
+#include "berth/resources.h"
 #include "plugins/dynamic_resources/device_claims.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 

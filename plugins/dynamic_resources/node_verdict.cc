@@ -2,7 +2,7 @@
 // What DynamicResources says about a pod on one node.
 #include <algorithm>
 
-#include "plugins/dynamic_resources/binding_conditions.h"
+#include "plugins/dynamic_resources/claim_binding.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/extended_resources.h"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What DynamicResources gives up so that a pod, or a group of pods, may be scheduled later.
-#include <algorithm>
-#include <span>
-#include <utility>
 
 #include "plugins/dynamic_resources/device_claims.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"

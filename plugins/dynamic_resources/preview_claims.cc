@@ -2,7 +2,6 @@
 // What DynamicResources says of a pod's claims on each node, for `berth explain`.
 #include <algorithm>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 

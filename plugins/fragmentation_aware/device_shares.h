@@ -15,7 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "berth/in_tree/handle.h"
 #include "plugins/dynamic_resources/allocator/expressions.h"
-#include "plugins/dynamic_resources/claim_holders.h"
+#include "plugins/dynamic_resources/reserved_claims.h"
 #include "plugins/fragmentation_aware/fragmentation.h"
 
 namespace berth::plugins {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/inter_pod_affinity/args.h"
 
-#include <string>
 #include <utility>
 
 namespace berth::plugins {

@@ -2,7 +2,6 @@
 #include "plugins/inter_pod_affinity/filter_state.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 

@@ -2,19 +2,15 @@
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "berth/cluster_event.h"
 #include "berth/pod_affinity.h"
 #include "plugins/inter_pod_affinity/filter_state.h"
 #include "plugins/inter_pod_affinity/score_state.h"
-#include "plugins/inter_pod_affinity/terms.h"
 #include "plugins/shared/hint_objects.h"
 
 // Which events may help a pod that InterPodAffinity rejected.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "berth/node_features.h"
+#include "berth/matching.h"
 #include "plugins/shared/hint_objects.h"
 
 namespace berth::plugins {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/in_tree/claim_preview.h"
 #include "berth/in_tree/handle.h"
-#include "berth/in_tree/in_the_way.h"
 #include "berth/in_tree/points.h"
 #include "plugins/node_resource_topology_match/args.h"
 #include "plugins/node_resource_topology_match/node_topologies.h"

@@ -5,7 +5,6 @@
 #include <bit>
 #include <charconv>
 #include <optional>
-#include <string>
 
 #include "berth/resources.h"
 #include "berth/saturating.h"

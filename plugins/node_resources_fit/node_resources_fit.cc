@@ -5,8 +5,6 @@
 #include <array>
 
 #include "berth/cluster_event.h"
-#include "berth/resources.h"
-#include "plugins/shared/extended_resource_classes.h"
 #include "plugins/shared/hint_objects.h"
 #include "plugins/shared/spend_on_nodes.h"
 

@@ -3,17 +3,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "berth/api/storage.h"
 #include "berth/cluster_event.h"
 #include "berth/volumes.h"
-#include "plugins/node_volume_limits/attached_volumes.h"
 #include "plugins/shared/csi_migration.h"
 #include "plugins/shared/hint_objects.h"
 #include "plugins/shared/pod_claims.h"

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "berth/in_tree/claim_preview.h"
 #include "berth/in_tree/handle.h"
-#include "berth/in_tree/in_the_way.h"
 #include "berth/in_tree/points.h"
 #include "berth/listers.h"
 #include "berth/node_set.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "berth/cluster_event.h"
-#include "plugins/pod_topology_spread/constraints.h"
 #include "plugins/pod_topology_spread/pre_filter_state.h"
 #include "plugins/pod_topology_spread/pre_score_state.h"
 #include "plugins/shared/hint_objects.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
 
 namespace berth::plugins {

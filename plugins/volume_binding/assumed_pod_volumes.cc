@@ -6,7 +6,6 @@
 
 #include "berth/volumes.h"
 #include "plugins/shared/csi_migration.h"
-#include "plugins/volume_binding/migrated_volume.h"
 #include "plugins/volume_binding/volume_affinity.h"
 
 namespace berth::plugins {

@@ -2,12 +2,11 @@
 #include "plugins/volume_binding/pod_claims.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "berth/field_errors.h"
 #include "berth/volumes.h"
-#include "plugins/volume_binding/migrated_volume.h"
+#include "plugins/volume_binding/volume_affinity.h"
 
 namespace berth::plugins {
 namespace {

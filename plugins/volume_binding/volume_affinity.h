@@ -2,12 +2,24 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "berth/api/persistent_volume.h"
 #include "berth/matching.h"
+#include "berth/result.h"
 #include "berth/snapshot.h"
 
 namespace berth::plugins {
+
+// The in-tree plugin of the volume, if a CSI driver stands for it (IsMigrated); else "".
+std::string_view MigratedPluginOf(const api::PersistentVolume& volume);
+
+// The node affinity of the volume, whose plugin is migrated, as its CSI driver has it: the zone
+// stands under the driver's own key. Errors: the volume cannot be served by the driver, in
+// kube-scheduler's words.
+Result<std::optional<api::VolumeNodeAffinity>> MigratedAffinity(
+    const api::PersistentVolume& volume);
 
 // From which nodes a volume can be reached: its required node affinity, checked once and then
 // matched often. As in kube-scheduler only the nodes' labels count: what a term says of a node's

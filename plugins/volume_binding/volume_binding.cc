@@ -6,30 +6,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "berth/api/pod.h"
 #include "berth/cluster_event.h"
 #include "berth/in_tree/async.h"
-#include "berth/in_tree/claim_preview.h"
-#include "berth/in_tree/handle.h"
 #include "berth/time.h"
 #include "berth/volumes.h"
 #include "plugins/shared/csi_migration.h"
-#include "plugins/shared/function_shape.h"
 #include "plugins/shared/hint_objects.h"
 #include "plugins/shared/spend_on_nodes.h"
 #include "plugins/volume_binding/assumed_pod_volumes.h"
-#include "plugins/volume_binding/find_volumes.h"
 #include "plugins/volume_binding/pod_claims.h"
-#include "plugins/volume_binding/stage_errors.h"
 
 namespace berth::plugins {
+
 namespace {
+
+// Counts a failure of `operation`: predicate, assume or bind. Any thread.
+inline void CountStageError(Handle& handle, std::string_view operation) {
+  handle.CountMetric("volume_scheduling_stage_error_total", {operation}, 1);
+}
 
 // One pod's PreBind: writes what was assumed, one object after the other, volumes first; then waits
 // until the API server shows all claims bound. The first failure ends it; what was written stays.

@@ -10,7 +10,6 @@
 #include "berth/in_tree/claim_preview.h"
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
-#include "plugins/shared/function_shape.h"
 #include "plugins/volume_binding/args.h"
 #include "plugins/volume_binding/find_volumes.h"
 

@@ -5,13 +5,30 @@
 #include <memory>
 #include <utility>
 
+#include "berth/volumes.h"
 #include "src/api/decode.h"
 #include "src/api/protobuf_writer.h"
 #include "src/api/stored_form.h"
 #include "src/base/json.h"
 
 namespace berth::api {
+
 namespace {
+
+using base::JsonObject;
+
+// The version that is patched, and one annotation of it.
+void WriteMetadata(const ObjectMeta& meta, std::string_view annotation, JsonObject& patch) {
+  JsonObject metadata(patch.Key("metadata"));
+  metadata.AddIfNotEmpty("uid", meta.uid);
+  metadata.AddIfNotEmpty("resourceVersion", meta.resource_version);
+  if (const std::string* value = Find(meta.annotations, annotation)) {
+    JsonObject annotations(metadata.Key("annotations"));
+    annotations.Add(annotation, *value);
+    annotations.Close();
+  }
+  metadata.Close();
+}
 
 using base::JsonList;
 using base::JsonObject;
@@ -104,6 +121,34 @@ std::string PodStatusPatch(const Pod& pod, const Write& write) {
 }
 
 }  // namespace
+
+std::string VolumePatch(const PersistentVolume& volume) {
+  std::string body;
+  JsonObject patch(body);
+  WriteMetadata(volume.metadata, kBoundByControllerAnnotation, patch);
+  if (volume.spec.claim_ref) {
+    JsonObject spec(patch.Key("spec"));
+    JsonObject claim(spec.Key("claimRef"));
+    claim.AddIfNotEmpty("apiVersion", volume.spec.claim_ref->api_version);
+    claim.AddIfNotEmpty("kind", volume.spec.claim_ref->kind);
+    claim.AddIfNotEmpty("namespace", volume.spec.claim_ref->namespace_);
+    claim.AddIfNotEmpty("name", volume.spec.claim_ref->name);
+    claim.AddIfNotEmpty("uid", volume.spec.claim_ref->uid);
+    claim.AddIfNotEmpty("resourceVersion", volume.spec.claim_ref->resource_version);
+    claim.Close();
+    spec.Close();
+  }
+  patch.Close();
+  return body;
+}
+
+std::string ClaimPatch(const PersistentVolumeClaim& claim) {
+  std::string body;
+  JsonObject patch(body);
+  WriteMetadata(claim.metadata, kSelectedNodeAnnotation, patch);
+  patch.Close();
+  return body;
+}
 
 std::optional<StoredForm> WithFinalizer(const StoredForm& claim) {
   return ChangeFinalizers(claim, [](Splicer::Values& finalizers, std::string_view finalizer) {

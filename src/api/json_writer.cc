@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <type_traits>
+
 #include "src/api/decode.h"
 #include "src/api/tables.h"
 #include "src/api/time_format.h"

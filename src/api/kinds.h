@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "berth/api/device_class.h"
-#include "berth/api/lease.h"
 #include "berth/api/meta.h"
 #include "berth/api/node.h"
 #include "berth/api/node_resource_topology.h"
@@ -19,12 +19,32 @@
 #include "berth/api/scheduling.h"
 #include "berth/api/storage.h"
 #include "berth/api/workloads.h"
-#include "berth/time.h"
 
 // The API's objects that berth reads, each with its apiVersion and kind. A new kind is a struct in
 // include/berth/api, a field table in tables.h or a file of its own, a KindOf and a line in the
 // list below.
+
 namespace berth::api {
+
+struct LeaseSpec {
+  std::string holder_identity;
+  std::optional<int32_t> lease_duration_seconds;
+  std::optional<MicroTime> acquire_time;
+  std::optional<MicroTime> renew_time;
+  int32_t lease_transitions = 0;
+  std::string strategy;
+  std::string preferred_holder;
+
+  friend bool operator==(const LeaseSpec&, const LeaseSpec&) = default;
+};
+
+// coordination.k8s.io/v1.
+struct Lease {
+  ObjectMeta metadata;
+  LeaseSpec spec;
+
+  friend bool operator==(const Lease&, const Lease&) = default;
+};
 
 // The type of an object that stands in an envelope, a list or a file.
 struct TypeMeta {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <protozero/exception.hpp>
 #include <protozero/pbf_reader.hpp>
+#include <type_traits>
 
 #include "src/api/damage.h"
 #include "src/api/decode.h"

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <protozero/pbf_writer.hpp>
+#include <type_traits>
 
 #include "src/api/tables.h"
 

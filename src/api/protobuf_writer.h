@@ -4,8 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "src/api/kinds.h"
-
 namespace berth::api {
 
 // What takes the place of text that others may have put anything into. The same text must always

@@ -4,8 +4,8 @@
 #include "berth/api/device_class.h"
 #include "berth/api/resource_claim.h"
 #include "src/api/field_table.h"
-#include "src/api/tables_affinity.h"
 #include "src/api/tables_meta.h"
+#include "src/api/tables_pod.h"
 
 // Field tables of ResourceClaim, ResourceClaimTemplate and DeviceClass. Numbers are those of
 // generated.proto in k8s.io/api/resource/v1.

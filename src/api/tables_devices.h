@@ -3,8 +3,8 @@
 
 #include "berth/api/resource_slice.h"
 #include "src/api/field_table.h"
-#include "src/api/tables_affinity.h"
 #include "src/api/tables_meta.h"
+#include "src/api/tables_pod.h"
 
 // Field tables of ResourceSlice and DeviceTaintRule. Numbers are those of generated.proto in
 // k8s.io/api/resource/v1.

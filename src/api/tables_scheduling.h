@@ -2,6 +2,7 @@
 #pragma once
 
 #include "berth/api/scheduling.h"
+#include "berth/api/workloads.h"
 #include "src/api/field_table.h"
 #include "src/api/tables_meta.h"
 #include "src/api/tables_pod.h"
@@ -9,7 +10,55 @@
 // Field tables of the kinds of scheduling.k8s.io. Numbers are those of generated.proto in
 // k8s.io/api/scheduling/v1beta1 and v1alpha3. Custom resources have none: theirs are the places in
 // the table.
+
 namespace berth::api {
+
+// Field tables of the objects that select pods. Numbers are those of generated.proto in
+// k8s.io/api/core/v1 and k8s.io/api/apps/v1.
+
+template <>
+struct FieldsOf<ServiceSpec> {
+  static constexpr auto kFields = Table(Field<2, &ServiceSpec::selector>("selector"));
+};
+
+template <>
+struct FieldsOf<Service> {
+  static constexpr auto kFields =
+      Table(Field<1, &Service::metadata>("metadata"), Field<2, &Service::spec>("spec"));
+};
+
+template <>
+struct FieldsOf<ReplicationControllerSpec> {
+  static constexpr auto kFields = Table(Field<2, &ReplicationControllerSpec::selector>("selector"));
+};
+
+template <>
+struct FieldsOf<ReplicationController> {
+  static constexpr auto kFields = Table(Field<1, &ReplicationController::metadata>("metadata"),
+                                        Field<2, &ReplicationController::spec>("spec"));
+};
+
+template <>
+struct FieldsOf<ReplicaSetSpec> {
+  static constexpr auto kFields = Table(Field<2, &ReplicaSetSpec::selector>("selector"));
+};
+
+template <>
+struct FieldsOf<ReplicaSet> {
+  static constexpr auto kFields =
+      Table(Field<1, &ReplicaSet::metadata>("metadata"), Field<2, &ReplicaSet::spec>("spec"));
+};
+
+template <>
+struct FieldsOf<StatefulSetSpec> {
+  static constexpr auto kFields = Table(Field<2, &StatefulSetSpec::selector>("selector"));
+};
+
+template <>
+struct FieldsOf<StatefulSet> {
+  static constexpr auto kFields =
+      Table(Field<1, &StatefulSet::metadata>("metadata"), Field<2, &StatefulSet::spec>("spec"));
+};
 
 template <>
 struct FieldsOf<EmptyPolicy> {

@@ -4,8 +4,8 @@
 #include "berth/api/persistent_volume.h"
 #include "berth/api/storage.h"
 #include "src/api/field_table.h"
-#include "src/api/tables_affinity.h"
 #include "src/api/tables_meta.h"
+#include "src/api/tables_pod.h"
 #include "src/api/tables_volume.h"
 
 // Field tables of PersistentVolume and of the kinds of storage.k8s.io. Numbers are those of

@@ -5,9 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string>
 
 namespace berth::api {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/api/watch.h"
 
-#include <cstdint>
-
 #include "src/api/json_scan.h"
 #include "src/api/wire_types.h"
 

@@ -10,7 +10,6 @@
 #include "src/app/command.h"
 #include "src/app/commands/commands.h"
 #include "src/app/commands/completion.h"
-#include "src/app/commands/suggestion.h"
 #include "src/app/commands/terminal.h"
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/app/version.h"

@@ -2,7 +2,6 @@
 #include "src/app/version.h"
 
 #include <cstdio>
-#include <utility>
 
 #include "src/app/flags/flag_set.h"
 #include "src/app/flags/offline_flags.h"

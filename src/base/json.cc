@@ -2,9 +2,7 @@
 #include "src/base/json.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "src/base/utf8.h"
 

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/binding/binder.h"
 
-#include <absl/container/inlined_vector.h>
-
 #include <algorithm>
 #include <atomic>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "berth/check.h"
 #include "src/base/logging.h"

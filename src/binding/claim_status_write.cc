@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/binding/claim_status_write.h"
 
-#include <string>
 #include <utility>
 
 #include "src/api/claim_bodies.h"
-#include "src/binding/error_text.h"
 #include "src/binding/paths.h"
 #include "src/binding/status_write.h"
 

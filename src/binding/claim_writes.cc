@@ -13,7 +13,6 @@
 #include "src/api/stored_form.h"
 #include "src/api/writes.h"
 #include "src/base/logging.h"
-#include "src/binding/error_text.h"
 #include "src/binding/paths.h"
 #include "src/binding/status_write.h"
 

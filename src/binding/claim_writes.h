@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "berth/in_tree/claim_writer.h"
+#include "berth/in_tree/claim_tracker.h"
 #include "src/binding/claim_status_write.h"
 #include "src/client/api_client.h"
 

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "src/binding/error_text.h"
 #include "src/binding/paths.h"
 
 namespace berth::binding {

@@ -16,6 +16,11 @@
 
 namespace berth::binding {
 
+// In the API server's own words where it answered.
+inline std::string Text(const client::ApiError& error) {
+  return error.code != 0 && !error.message.empty() ? error.message : error.ToString();
+}
+
 // One PATCH of an object's status, over all its tries: as kube-scheduler does, 409, 500, 503 and a
 // refused connection are tried four times in all, besides what the client tries again.
 //

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/binding/volume_writes.h"
 
-#include <memory>
 #include <string>
 #include <utility>
 
-#include "src/api/volume_patches.h"
+#include "src/api/claim_bodies.h"
 #include "src/api/writes.h"
-#include "src/binding/error_text.h"
 #include "src/binding/paths.h"
+#include "src/binding/status_write.h"
 
 namespace berth::binding {
 namespace {

@@ -2,7 +2,6 @@
 #include "src/cache/affinity_term_table.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace berth::cache {
 

@@ -11,14 +11,15 @@
 #include <vector>
 
 #include "berth/api/node.h"
+#include "berth/counts.h"
 #include "berth/in_tree/inputs.h"
+#include "berth/node_set.h"
+#include "berth/pod_info.h"
 #include "berth/result.h"
 #include "berth/snapshot.h"
 #include "src/base/string_map.h"
 #include "src/base/thread.h"
 #include "src/cache/affinity_term_table.h"
-#include "src/cache/change_log.h"
-#include "src/cache/claim_uses.h"
 #include "src/cache/columns.h"
 #include "src/cache/image_table.h"
 #include "src/cache/label_index.h"
@@ -32,8 +33,27 @@
 #include "src/cache/taint_table.h"
 #include "src/cache/topology_table.h"
 #include "src/cache/trial.h"
+#include "src/cache/volume_change_log.h"
 
 namespace berth::cache {
+
+// Which claims the pods on each row use, by their persistentVolumeClaim volumes.
+//
+// Thread safety: one owner; any number of readers while it does not write.
+class ClaimUses {
+ public:
+  // The pod came to the row (1) or went from it (-1).
+  void Count(NodeRow row, const api::Pod& pod, int32_t delta);
+
+  // Whether a pod on one of `rows` uses the claim.
+  bool AnyOn(const NodeSet& rows, std::string_view namespace_, std::string_view claim) const;
+
+  // How many claims are used.
+  size_t size() const { return rows_by_claim_.size(); }
+
+ private:
+  base::StringMap<Counts> rows_by_claim_;  // by "namespace/name"; none empty
+};
 
 // The state of the cluster in columns; what scheduling reads of it is the Snapshot it is.
 //

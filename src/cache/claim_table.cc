@@ -5,7 +5,6 @@
 #include <charconv>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "berth/api/meta.h"
 

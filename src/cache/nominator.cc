@@ -2,7 +2,6 @@
 #include "src/cache/nominator.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace berth::cache {
 

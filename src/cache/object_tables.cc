@@ -2,7 +2,6 @@
 #include "src/cache/object_tables.h"
 
 #include <type_traits>
-#include <utility>
 #include <variant>
 
 #include "berth/check.h"

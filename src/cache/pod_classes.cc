@@ -2,15 +2,10 @@
 #include "src/cache/pod_classes.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <string_view>
 #include <utility>
 
 #include "berth/check.h"
-#include "berth/in_tree/inputs.h"
-#include "berth/node_features.h"
+#include "berth/matching.h"
 #include "src/api/tables_pod.h"
 
 namespace berth::cache {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <tuple>
 
-#include "src/api/tables_node_resource_topology.h"
+#include "src/api/tables_meta.h"
 #include "src/api/tables_pod.h"
 #include "src/api/tables_storage.h"
 

@@ -9,11 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "src/cel/ast.h"
 #include "src/cel/conversions.h"
 #include "src/cel/format_clause.h"
-#include "src/cel/pattern.h"
-#include "src/cel/source.h"
 #include "src/cel/type.h"
 
 // Finds out what type parameters stand for.

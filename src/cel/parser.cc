@@ -6,15 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "berth/result.h"
-#include "src/cel/ast.h"
 #include "src/cel/go_text.h"
 #include "src/cel/lexer.h"
-#include "src/cel/source.h"
 #include "src/cel/value.h"
 
 namespace berth::cel {

@@ -10,11 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "berth/result.h"
-#include "src/cel/ast.h"
-#include "src/cel/environment.h"
 #include "src/cel/machine.h"
-#include "src/cel/pattern.h"
 #include "src/cel/selection.h"
 
 namespace berth::cel {

@@ -5,8 +5,6 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
-#include <string>
-#include <utility>
 
 #include "src/cel/environment.h"
 

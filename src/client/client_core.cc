@@ -4,8 +4,6 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "src/api/decode.h"
 #include "src/base/logging.h"

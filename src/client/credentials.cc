@@ -7,7 +7,6 @@
 #include <openssl/x509.h>
 
 #include <algorithm>
-#include <memory>
 #include <string_view>
 #include <utility>
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "berth/time.h"
 #include "src/base/executor.h"
@@ -12,6 +13,13 @@
 #include "src/client/transport.h"
 
 namespace berth::client {
+
+// The error that an answer with `code` (not 2xx) means. Reason, message and
+// details.retryAfterSeconds come from the body where it is a meta/v1 Status in the encoding that
+// `content_type` names; else the reason is derived from the code and the message is the body's
+// first line. `retry_after`, from the header, goes first.
+ApiError ErrorFromResponse(int code, std::string_view content_type, std::string_view body,
+                           std::optional<Duration> retry_after);
 
 // One call of Send() or Stream(), from its beginning to its end, over all its attempts. It gathers
 // the answer, judges it, and calls back; when to try again is the client's to decide.

@@ -3,7 +3,6 @@
 
 #include <absl/strings/escaping.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 

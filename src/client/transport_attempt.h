@@ -3,7 +3,6 @@
 
 #include <curl/curl.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>

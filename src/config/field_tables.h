@@ -15,7 +15,6 @@
 
 #include "berth/config_value.h"
 #include "berth/field_errors.h"
-#include "src/config/base64.h"
 #include "src/config/schema.h"
 #include "src/config/types.h"
 

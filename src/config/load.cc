@@ -3,27 +3,31 @@
 
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "berth/config_value.h"
 #include "berth/field_errors.h"
-#include "berth/result.h"
 #include "src/config/extension_points.h"
-#include "src/config/merge.h"
 #include "src/config/schema.h"
 #include "src/config/tables.h"
-#include "src/config/types.h"
 #include "src/config/v1_schema.h"
 #include "src/config/validate.h"
 #include "src/documents/parse.h"
 
 namespace berth::config {
+
 namespace {
+
+bool Names(const std::vector<PluginRef>& list, std::string_view name) {
+  return std::any_of(list.begin(), list.end(),
+                     [name](const PluginRef& plugin) { return plugin.name == name; });
+}
 
 constexpr std::string_view kGroup = "kubescheduler.config.k8s.io";
 
@@ -281,6 +285,42 @@ Result<Document> Parse(std::string_view text, std::string_view file_name) {
 }
 
 }  // namespace
+
+PluginSet MergePluginSet(const PluginSet& defaults, const PluginSet& custom) {
+  PluginSet merged;
+  for (const std::vector<PluginRef>* list : {&custom.disabled, &defaults.disabled}) {
+    for (const PluginRef& plugin : *list) merged.disabled.push_back({plugin.name, 0});
+  }
+
+  // Of a repeated custom plugin the last entry replaces the default; the others are appended.
+  std::vector<bool> replaced(custom.enabled.size(), false);
+  if (!Names(merged.disabled, "*")) {
+    for (const PluginRef& plugin : defaults.enabled) {
+      if (Names(merged.disabled, plugin.name)) continue;
+      const auto last =
+          std::find_if(custom.enabled.rbegin(), custom.enabled.rend(),
+                       [&](const PluginRef& entry) { return entry.name == plugin.name; });
+      if (last == custom.enabled.rend()) {
+        merged.enabled.push_back(plugin);
+        continue;
+      }
+      merged.enabled.push_back(*last);
+      replaced[static_cast<size_t>(custom.enabled.rend() - last) - 1] = true;
+    }
+  }
+  for (size_t i = 0; i < custom.enabled.size(); ++i) {
+    if (!replaced[i]) merged.enabled.push_back(custom.enabled[i]);
+  }
+  return merged;
+}
+
+Plugins MergePlugins(const Plugins& defaults, const Plugins& custom) {
+  Plugins merged;
+  for (const ExtensionPoint& point : kExtensionPoints) {
+    merged.*point.set = MergePluginSet(defaults.*point.set, custom.*point.set);
+  }
+  return merged;
+}
 
 SchedulerConfiguration DefaultConfiguration(const KnownPlugins& known) {
   SchedulerConfiguration config;

@@ -1,15 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <map>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "berth/in_tree/plugin_args.h"
 #include "berth/result.h"
-#include "src/config/known_plugins.h"
 #include "src/config/types.h"
 
 // Reads KubeSchedulerConfiguration files: YAML or JSON, strictly and case-sensitively, as
 // kube-scheduler 1.37 does. Reads no file itself.
+
 namespace berth::config {
+
+// What a configuration is read against. Immutable once made.
+struct KnownPlugins {
+  // The plugins of a default profile, in order, with their weights.
+  std::vector<PluginRef> defaults;
+  // Of the plugins whose args are a kind of their own, by name: how to default and check them.
+  std::map<std::string, PluginArgs, std::less<>> args = {};
+  ArgsFeatures features = {};
+};
+
+// Lays what a profile says about one extension point over the defaults, as kube-scheduler's
+// mergePluginSet does:
+//  - disabled: the custom names, then the default ones; a disabled "*" drops all defaults.
+//  - enabled: the defaults that are not disabled, in their order; one that `custom` enables too is
+//    replaced in its place, weight included (an omitted weight is then 0, not the default's).
+//  - then the other custom plugins in their order. A repeated one stays, and fails later.
+// So a plugin both enabled and disabled in `custom` ends up enabled, at the end.
+PluginSet MergePluginSet(const PluginSet& defaults, const PluginSet& custom);
+
+// Merges each extension point.
+Plugins MergePlugins(const Plugins& defaults, const Plugins& custom);
 
 inline constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1";
 inline constexpr std::string_view kKind = "KubeSchedulerConfiguration";

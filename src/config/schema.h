@@ -8,11 +8,19 @@
 #include <vector>
 
 #include "berth/config_value.h"
+#include "berth/result.h"
 
 // The types of an API group as tables, for what must hold of every field alike: which there are,
 // of which type, and when they are printed. kube-scheduler has its Go types for that, and names
 // them in its messages.
+
 namespace berth::config {
+
+// Bytes in configuration files.
+
+// Standard alphabet with padding; line breaks are skipped. Errors: `illegal base64 data at input
+// byte N`, as Go says it.
+Result<std::string> DecodeBase64(std::string_view text);
 
 enum class SchemaKind {
   kBool,

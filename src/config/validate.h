@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "berth/result.h"
-#include "src/config/known_plugins.h"
+#include "src/config/load.h"
 #include "src/config/types.h"
 
 namespace berth::config {

@@ -5,7 +5,6 @@
 #include <array>
 #include <memory>
 #include <type_traits>
-#include <utility>
 #include <variant>
 
 #include "berth/field_errors.h"

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
-#include <memory>
-#include <string>
 #include <utility>
 
 #include "berth/random.h"
@@ -13,7 +10,6 @@
 #include "src/api/writes.h"
 #include "src/base/logging.h"
 #include "src/base/text.h"
-#include "src/client/api_client.h"
 
 namespace berth::election {
 namespace {

@@ -2,7 +2,6 @@
 #include "src/engine/diagnosis.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "berth/fit_error.h"
 

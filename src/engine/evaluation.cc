@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "src/cache/node_order.h"
-#include "src/engine/filter.h"
 #include "src/engine/sample.h"
 #include "src/framework/timing.h"
 

@@ -2,9 +2,7 @@
 #include "src/engine/filter.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "src/framework/timing.h"

@@ -9,7 +9,6 @@
 
 #include "berth/in_tree/claim_preview.h"
 #include "src/engine/evaluation.h"
-#include "src/framework/preemption_preview.h"
 #include "src/framework/runtime.h"
 
 namespace berth::engine {

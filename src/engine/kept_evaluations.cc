@@ -2,7 +2,6 @@
 #include "src/engine/kept_evaluations.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace berth::engine {
 namespace {

@@ -6,10 +6,7 @@
 #include <list>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "berth/in_tree/points.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/engine/kept_rejections.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 

@@ -2,7 +2,6 @@
 #include "src/engine/score_board.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <utility>
 

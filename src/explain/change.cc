@@ -5,11 +5,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "berth/api/pod.h"
 #include "src/base/json.h"
 #include "src/explain/spec_json.h"
 

@@ -2,11 +2,10 @@
 #include "src/explain/in_the_way.h"
 
 #include <algorithm>
-#include <memory>
 #include <set>
 #include <utility>
 
-#include "berth/in_tree/in_the_way.h"
+#include "berth/in_tree/claim_preview.h"
 #include "berth/label_selector.h"
 #include "berth/matching.h"
 

@@ -8,11 +8,9 @@
 #include "berth/field_errors.h"
 #include "berth/result.h"
 #include "src/base/file.h"
-#include "src/config/types.h"
 #include "src/extender/http_client.h"
 #include "src/extender/interest.h"
 #include "src/extender/messages.h"
-#include "src/extender/request.h"
 
 namespace berth::extender {
 namespace {

@@ -2,7 +2,6 @@
 #include "src/extender/messages.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "berth/config_value.h"
 #include "src/api/decode.h"

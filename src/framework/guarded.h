@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "berth/in_tree/async.h"
 #include "berth/in_tree/cycle_state.h"
 #include "src/framework/time_limit.h"
 

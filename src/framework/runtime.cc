@@ -11,6 +11,7 @@
 #include "src/framework/timing.h"
 
 namespace berth::framework {
+
 namespace {
 
 constexpr Duration kMaxPermitTimeout = std::chrono::minutes(15);
@@ -42,6 +43,24 @@ void SkipForDeferredResize(const Profile& profile, Cycle& cycle) {
 }
 
 }  // namespace
+
+std::optional<PreemptionPreview> RunPreemptionPreview(const Profile& profile, Cycle& cycle,
+                                                      const PodInfo& pod, const Snapshot& snapshot,
+                                                      const NodeToStatus& statuses) {
+  for (const auto& entry : profile.plugins().post_filter) {
+    PreemptionPlugin* plugin = entry.instance->preemption;
+    if (plugin == nullptr) continue;
+    cycle.state.Write(PostFilterCycle{profile, cycle});
+    PreemptionPreview preview;
+    const Status status = Guarded(cycle.state, [&] {
+      preview = plugin->Preview(cycle.state, pod, snapshot, statuses);
+      return Status::Success();
+    });
+    if (!status.ok()) preview = {.candidates = {}, .best = {}, .message = status.message()};
+    return preview;
+  }
+  return std::nullopt;
+}
 
 PluginStatus RunPreEnqueue(const Profile& profile, const PodInfo& pod, std::string_view first,
                            RuntimeObserver* observer) {

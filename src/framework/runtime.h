@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "berth/in_tree/preemption.h"
 #include "src/framework/observer.h"
 #include "src/framework/profile.h"
 #include "src/framework/waiting_pods.h"
@@ -17,6 +17,7 @@
 // rules. A plugin that throws counts as Code::kError.
 //
 // Thread safety: the scheduling thread.
+
 namespace berth::framework {
 
 // One pod's way through a profile.
@@ -150,5 +151,13 @@ struct PreFlightVerdict {
 };
 PreFlightVerdict RunPreBindPreFlight(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                                      std::string_view node_name);
+
+// What the profile's PostFilter would do for a pod that no node took: the answer of its first
+// plugin that can tell; nullopt where none can. A plugin that throws finds no candidates.
+//
+// Thread safety: the scheduling thread.
+std::optional<PreemptionPreview> RunPreemptionPreview(const Profile& profile, Cycle& cycle,
+                                                      const PodInfo& pod, const Snapshot& snapshot,
+                                                      const NodeToStatus& statuses);
 
 }  // namespace berth::framework

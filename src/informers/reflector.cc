@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/informers/reflector.h"
 
-#include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "src/api/list_reader.h"
-#include "src/api/watch.h"
 #include "src/base/logging.h"
 #include "src/base/text.h"
 #include "src/client/retry.h"

@@ -2,21 +2,12 @@
 #include "src/metrics/exposition.h"
 
 #include <chrono>
-#include <cstdint>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <protozero/pbf_writer.hpp>
 #include <protozero/varint.hpp>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "berth/time.h"
-#include "src/metrics/metric_table.h"
-#include "src/metrics/series_value.h"
-#include "src/metrics/text_format.h"
+#include "src/metrics/native_buckets.h"
 
 // The message io.prometheus.client.MetricFamily, byte for byte as kube-scheduler's library for Go
 // writes it. Each function appends to the message of one family; labels are in the order given.

@@ -11,7 +11,7 @@
 
 #include "berth/time.h"
 #include "src/metrics/metric_table.h"
-#include "src/metrics/series_value.h"
+#include "src/metrics/native_buckets.h"
 #include "src/metrics/text_format.h"
 
 namespace berth::metrics {

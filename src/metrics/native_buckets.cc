@@ -6,6 +6,7 @@
 #include <utility>
 
 namespace berth::metrics {
+
 namespace {
 
 // Powers of two divided by 8, to the digit that Prometheus' library for Go rounds them to: what
@@ -36,6 +37,14 @@ int IndexOf(double magnitude) {
 int Widened(int index, int steps) { return (index + (1 << steps) - 1) >> steps; }
 
 }  // namespace
+
+size_t BucketOf(std::span<const double> bounds, double value) {
+  // Where most of what is measured falls.
+  if (!bounds.empty() && value <= bounds.front()) return 0;
+  const auto holds = [value](double bound) { return !(value <= bound); };
+  return static_cast<size_t>(std::partition_point(bounds.begin(), bounds.end(), holds) -
+                             bounds.begin());
+}
 
 uint64_t& NativeBuckets::Window::At(int index) {
   if (counts.empty()) first = index;

@@ -2,8 +2,6 @@
 #include "src/metrics/registry.h"
 
 #include <algorithm>
-#include <map>
-#include <utility>
 
 #include "berth/check.h"
 

@@ -18,8 +18,8 @@
 #include "src/base/mutex.h"
 #include "src/metrics/exposition.h"
 #include "src/metrics/metric_table.h"
+#include "src/metrics/native_buckets.h"
 #include "src/metrics/plugin_metric_table.h"
-#include "src/metrics/series_value.h"
 
 namespace berth::metrics {
 

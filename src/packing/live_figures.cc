@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/packing/live_figures.h"
 
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <tuple>
-#include <utility>
 
 #include "absl/hash/hash.h"
-#include "src/packing/node_pool.h"
 
 namespace berth::packing {
+
 namespace {
 
 __extension__ typedef __int128 Wide;
@@ -62,6 +62,13 @@ auto FixedAmounts(const Resources& requests) {
 }
 
 }  // namespace
+
+std::string_view NodePoolOf(const api::Node& node) {
+  for (const std::string_view label : kNodePoolLabels) {
+    if (const std::string* pool = api::Find(node.metadata.labels, label)) return *pool;
+  }
+  return "";
+}
 
 bool Survey::Step(const cache::Cache& cache, const scheduler::PodStore& pending) {
   switch (phase_) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <protozero/pbf_writer.hpp>
-#include <utility>
 
 #include "src/profiling/symbols.h"
 

@@ -2,9 +2,6 @@
 #include "src/questions/changes.h"
 
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <utility>
 
 #include "berth/resources.h"
 #include "src/informers/kinds.h"

@@ -11,7 +11,6 @@
 #include "src/explain/text_table.h"
 #include "src/packing/figures.h"
 #include "src/packing/survey.h"
-#include "src/questions/replicas.h"
 #include "src/simulator/report.h"
 
 namespace berth::questions {

@@ -2,12 +2,10 @@
 #include "src/questions/fixes.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "src/explain/near_misses.h"
 #include "src/informers/kinds.h"

@@ -8,11 +8,9 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <vector>
 
 #include "berth/label_selector.h"
 #include "berth/matching.h"
-#include "src/questions/changes.h"
 #include "src/questions/commands.h"
 #include "src/questions/replicas.h"
 

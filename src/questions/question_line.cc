@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/questions/question_line.h"
 
+#include <deque>
 #include <utility>
 #include <vector>
 

@@ -7,12 +7,8 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <map>
 #include <optional>
-#include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "src/simulator/report.h"
 

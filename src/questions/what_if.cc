@@ -2,17 +2,12 @@
 #include "src/questions/what_if.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "berth/field_errors.h"
 #include "src/documents/parse.h"
 #include "src/questions/node_changes.h"
-#include "src/questions/replicas.h"
 #include "src/simulator/cluster_files.h"
 
 namespace berth::questions {

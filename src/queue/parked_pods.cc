@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/queue/parked_pods.h"
 
-#include <utility>
-
 #include "berth/check.h"
 
 namespace berth::queue {

@@ -16,7 +16,21 @@
 // from the type on, and over the packed bytes.
 //
 // Thread safety: any thread.
+
 namespace berth::recording {
+
+// Where a recorder writes to.
+//
+// Thread safety: one owner at a time.
+class ChunkSink {
+ public:
+  virtual ~ChunkSink() = default;
+  // Writes frames, whole ones. Errors: they cannot be written, or there is no room; what was
+  // written before stays. Nothing may be written after an error.
+  virtual Result<void> Write(std::string_view frames) = 0;
+  // Writes the last frames, for which there always is room.
+  virtual Result<void> WriteLast(std::string_view frames) = 0;
+};
 
 enum class ChunkType : uint32_t {
   kHeader = 1,  // what the recording is of: first in each file

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/recording/chunk_sink.h"
+#include "src/recording/chunk.h"
 #include "src/recording/header.h"
 
 namespace berth::recording {

@@ -2,18 +2,14 @@
 #include "src/recording/reader.h"
 
 #include <chrono>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "berth/result.h"
 #include "src/base/file.h"
 #include "src/informers/kinds.h"
 #include "src/recording/bytes.h"
-#include "src/recording/frames.h"
-#include "src/recording/known_objects.h"
 
 namespace berth::recording {
 namespace {

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <optional>
 #include <type_traits>
-#include <vector>
 
 #include "src/base/logging.h"
 #include "src/config/write.h"

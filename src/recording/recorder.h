@@ -11,7 +11,7 @@
 
 #include "src/base/inbox.h"
 #include "src/base/thread.h"
-#include "src/recording/chunk_sink.h"
+#include "src/recording/chunk.h"
 #include "src/recording/frame_writer.h"
 #include "src/scheduler/tape.h"
 

@@ -5,22 +5,53 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "src/base/string_map.h"
 #include "src/base/virtual_time.h"
+#include "src/client/api_client.h"
 #include "src/engine/judgement.h"
 #include "src/metrics/registry.h"
 #include "src/recording/comparison.h"
 #include "src/recording/recorded_extender.h"
-#include "src/recording/silent_api.h"
 #include "src/scheduler/scheduler.h"
 
 namespace berth::recording {
+
 namespace {
+
+// An API server that never answers, and an executor that never runs anything: what goes out of a
+// scheduler that replays ends here.
+//
+// Thread safety: one owner.
+class SilentApi final : public client::ApiClient {
+ public:
+  std::shared_ptr<client::Call> Send(client::Request, client::OnResponse) override {
+    return std::make_shared<NoCall>();
+  }
+  std::shared_ptr<client::Call> Stream(client::Request, Duration,
+                                       std::shared_ptr<client::StreamHandler>) override {
+    return std::make_shared<NoCall>();
+  }
+  base::Executor& executor() override { return executor_; }
+
+ private:
+  class NoCall final : public client::Call {
+   public:
+    void Cancel() override {}
+  };
+  class IdleExecutor final : public base::Executor {
+   public:
+    void Post(Task) override {}
+    TimerId PostAfter(Duration, Task) override { return ++last_id_; }
+    void Cancel(TimerId) override {}
+
+   private:
+    TimerId last_id_ = 0;
+  };
+
+  IdleExecutor executor_;
+};
 
 using engine::Judgement;
 

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "berth/api/object.h"
 #include "berth/in_tree/features.h"
 #include "src/informers/informer_event.h"
 #include "src/scheduler/profiles.h"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "berth/node_allocatable.h"
+#include "berth/resources.h"
 #include "src/base/logging.h"
 #include "src/binding/claim_status_write.h"
 #include "src/engine/diagnosis.h"

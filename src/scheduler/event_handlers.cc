@@ -2,8 +2,6 @@
 #include "src/scheduler/event_handlers.h"
 
 #include <algorithm>
-#include <memory>
-#include <utility>
 
 #include "src/base/logging.h"
 #include "src/informers/kinds.h"

@@ -2,7 +2,6 @@
 #include "src/scheduler/failure_handler.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "src/base/logging.h"

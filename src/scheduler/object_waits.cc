@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/scheduler/object_waits.h"
 
-#include <optional>
-
 #include "src/scheduler/watched_events.h"
 
 namespace berth::scheduler {

@@ -9,10 +9,8 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "berth/in_tree/async.h"
-#include "berth/in_tree/object_wait.h"
 #include "berth/time.h"
 #include "src/informers/informer_event.h"
 

@@ -3,21 +3,228 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "absl/strings/str_join.h"
+#include "berth/check.h"
 #include "berth/config_value.h"
 #include "berth/field_errors.h"
+#include "berth/in_tree/handle.h"
 #include "berth/in_tree/preemption.h"
+#include "src/binding/volume_writes.h"
 #include "src/config/plugin_features.h"
 #include "src/config/reload.h"
+#include "src/engine/dry_run.h"
 #include "src/extender/extender.h"
-#include "src/scheduler/profile_handle.h"
+#include "src/scheduler/state.h"
 #include "src/scheduler/watched_events.h"
 
 namespace berth::scheduler {
+
 namespace {
+
+// One profile's Handle; see berth/in_tree/handle.h for the threads.
+class ProfileHandle final : public Handle {
+ public:
+  // `state` must outlive the handle.
+  ProfileHandle(SchedulerState& state, std::string scheduler_name, Random random)
+      : state_(state), scheduler_name_(std::move(scheduler_name)), random_(random) {}
+
+  const Clock& clock() const override { return state_.step_clock; }
+  Random& random() override { return random_; }
+  const Features& features() const override { return state_.features; }
+  std::string_view scheduler_name() const override { return scheduler_name_; }
+  const Snapshot& snapshot() const override { return state_.cluster.cache; }
+  const Listers& listers() const override { return state_.cluster.objects; }
+  AssumedVolumes& assumed_volumes() override { return state_.cluster.assumed_volumes; }
+  ClaimTracker& claims() override { return state_.cluster.claims; }
+  const MeasuredNodes& WatchNodeMetrics(const NodeMetricsSource& source) override {
+    node_metrics_sources_.push_back(source);
+    return state_.cluster.node_metrics.Watch(source, state_.step_clock.WallNow());
+  }
+  // What the profile's plugins have asked for.
+  const std::vector<NodeMetricsSource>& node_metrics_sources() const {
+    return node_metrics_sources_;
+  }
+  const PodGroupStates& pod_groups() const override { return state_.cluster.pod_groups; }
+  const PodGroupForest& pod_group_forest() const override {
+    return state_.cluster.pod_group_forest;
+  }
+  ClaimWriter& claim_writer() override { return state_.writers.claim_writes; }
+  ResourceNames& resource_names() override { return state_.cluster.cache.mutable_resource_names(); }
+  ReasonTable& reasons() override { return state_.reasons; }
+
+  WaitingPod* FindWaitingPod(std::string_view uid) override {
+    return state_.waiting_pods.Find(uid);
+  }
+  void ForEachWaitingPod(const std::function<void(WaitingPod&)>& visit) override {
+    state_.waiting_pods.ForEach(visit);
+  }
+  void Activate(const std::vector<std::string>& pod_keys) override {
+    // What a function changes is in a recording only as a message.
+    if (state_.in_query) return state_.Post(PodsActivated{pod_keys});
+    state_.Activate(pod_keys);
+  }
+
+  std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) override;
+  Result<std::vector<PreemptionCandidate>> ProcessPreemption(
+      const PodInfo& pod, std::vector<PreemptionCandidate> candidates) override {
+    return state_.extenders.ProcessPreemption(*pod.pod, state_.cluster.cache,
+                                              std::move(candidates));
+  }
+  void ForEachNominatedPod(const std::function<void(const PodInfoPtr&)>& visit) override;
+  void ForEachNominatedPod(std::string_view node_name,
+                           const std::function<void(const PodInfoPtr&)>& visit) override;
+  void ClearNominatedNode(const PodInfo& pod) override;
+  std::shared_ptr<const api::Pod> FindPendingPod(std::string_view namespace_,
+                                                 std::string_view name) const override;
+
+  void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) override {
+    state_.writers.evictor.Evict(std::move(pod), std::move(message), std::move(done));
+  }
+  bool CancelPreBind(std::string_view uid, std::string cause) override;
+  void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
+                   std::string_view action, std::string note,
+                   api::Boxed<api::ObjectReference> related) override;
+  void WriteAssumed(const api::PersistentVolume& volume, Cancellation& cancellation,
+                    AsyncDone done) override {
+    binding::WriteAssumed(state_.api, volume, cancellation, std::move(done));
+  }
+  void WriteAssumed(const api::PersistentVolumeClaim& claim, Cancellation& cancellation,
+                    AsyncDone done) override {
+    binding::WriteAssumed(state_.api, claim, cancellation, std::move(done));
+  }
+  void WaitFor(ObjectWait wait, Cancellation& cancellation, AsyncDone done) override;
+  void Post(PluginMessage message) override {
+    std::visit([this](auto& one) { state_.Post(std::move(one)); }, message);
+  }
+  void RunLater(std::function<void()> work) override;
+
+  void CountMetric(std::string_view name, std::initializer_list<std::string_view> labels,
+                   double by) override;
+  void ObserveMetric(std::string_view name, std::initializer_list<std::string_view> labels,
+                     double value) override;
+  const Clock& stopwatch() const override { return state_.clock; }
+  PluginMetrics& plugin_metrics() override { return state_.metrics.registry().plugin_metrics(); }
+
+  void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
+               AsyncDone done) override {
+    state_.writers.binder.BindPod(pod.pod, node_name, cancellation, std::move(done));
+  }
+
+ private:
+  SchedulerState& state_;
+  std::string scheduler_name_;
+  Random random_;
+  std::vector<NodeMetricsSource> node_metrics_sources_;
+};
+
+metrics::Metric MetricNamed(std::string_view name) {
+  auto metric = metrics::FindMetric("scheduler_" + std::string(name));
+  if (!metric) metric = metrics::FindMetric(name);
+  BERTH_CHECK(metric.has_value(), "a plugin counts in a metric that is not in the table");
+  return *metric;
+}
+
+std::unique_ptr<DryRun> ProfileHandle::StartDryRun(CycleState& state, const PodInfo& pod) {
+  const auto& asked = state.Read<framework::PostFilterCycle>();
+  BERTH_CHECK(&asked.cycle.state == &state, "a dry run belongs to the PostFilter that asks for it");
+  return std::make_unique<engine::PreemptionDryRun>(
+      asked.profile, asked.cycle, pod,
+      engine::ClusterState{state_.cluster.cache, state_.cluster.nominator});
+}
+
+void ProfileHandle::ForEachNominatedPod(std::string_view node_name,
+                                        const std::function<void(const PodInfoPtr&)>& visit) {
+  for (const PodInfoPtr& pod : state_.cluster.nominator.NominatedPodsForNode(node_name)) visit(pod);
+}
+
+void ProfileHandle::ForEachNominatedPod(const std::function<void(const PodInfoPtr&)>& visit) {
+  state_.cluster.nominator.ForEach(
+      [&visit](std::string_view, const PodInfoPtr& pod) { visit(pod); });
+}
+
+void ProfileHandle::ClearNominatedNode(const PodInfo& pod) {
+  api::PodStatusChange change;
+  change.nominated_node_name = "";
+  state_.writers.status_patcher.Patch(pod.pod, std::move(change));
+}
+
+std::shared_ptr<const api::Pod> ProfileHandle::FindPendingPod(std::string_view namespace_,
+                                                              std::string_view name) const {
+  return state_.cluster.pods.Find(api::NamespacedKey(namespace_, name));
+}
+
+void ProfileHandle::RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
+                                std::string_view action, std::string note,
+                                api::Boxed<api::ObjectReference> related) {
+  state_.writers.events.Record({.regarding = binding::ReferenceTo(pod),
+                                .related = std::move(related),
+                                .controller = scheduler_name_,
+                                .warning = type == PodEventType::kWarning,
+                                .reason = std::string(reason),
+                                .action = std::string(action),
+                                .note = std::move(note),
+                                // A pod is bound once.
+                                .may_repeat = reason != "Scheduled"});
+}
+
+bool ProfileHandle::CancelPreBind(std::string_view uid, std::string cause) {
+  const auto ask = [&] { return state_.writers.binder.CancelPreBind(uid, std::move(cause)); };
+  return state_.tape == nullptr ? ask() : state_.tape->CancelPreBind(uid, ask);
+}
+
+// A replay repeats the cycle, and with it what is asked for there.
+void ProfileHandle::RunLater(std::function<void()> work) {
+  if (state_.step_clock.OnStep() && state_.in_cycle) {
+    state_.after_cycle.push_back(std::move(work));
+  } else {
+    state_.Post(Query{std::move(work)});
+  }
+}
+
+// `cancellation` lives until `done` is called.
+void ProfileHandle::WaitFor(ObjectWait wait, Cancellation& cancellation, AsyncDone done) {
+  state_.Post(Query{
+      [&state = state_, wait = std::move(wait), &cancellation, done = std::move(done)]() mutable {
+        if (cancellation.cancelled()) {
+          done(std::move(wait.cancelled));
+          return;
+        }
+        const auto id = state.object_waits.Add(std::move(wait), done, state.clock.Now());
+        if (!id) return;
+        cancellation.OnCancel([&state, id = *id] {
+          state.Post(Query{[&state, id] { state.object_waits.Cancel(id); }});
+        });
+      }});
+}
+
+void ProfileHandle::CountMetric(std::string_view name,
+                                std::initializer_list<std::string_view> labels, double by) {
+  const metrics::Metric metric = MetricNamed(name);
+  if (state_.step_clock.OnStep()) {
+    state_.metrics.Add(state_.metrics.Series(metric, labels), by);
+  } else {
+    metrics::Registry& shared = state_.metrics.registry();
+    shared.Add(shared.Intern(metric, labels), by);
+  }
+}
+
+void ProfileHandle::ObserveMetric(std::string_view name,
+                                  std::initializer_list<std::string_view> labels, double value) {
+  const metrics::Metric metric = MetricNamed(name);
+  if (state_.step_clock.OnStep()) {
+    state_.metrics.Observe(state_.metrics.Series(metric, labels), value);
+  } else {
+    metrics::Registry& shared = state_.metrics.registry();
+    shared.Observe(shared.Intern(metric, labels), value);
+  }
+}
 
 // What the profile says about the plugin, as JSON; "" for nothing.
 std::string ArgsOf(const config::SchedulerConfiguration& configuration,

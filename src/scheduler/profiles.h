@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "berth/in_tree/handle.h"
-#include "berth/in_tree/moved_gates.h"
+#include "berth/in_tree/preemption.h"
 #include "berth/time.h"
 #include "src/config/types.h"
 #include "src/framework/profile.h"

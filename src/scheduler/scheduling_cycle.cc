@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "src/base/logging.h"
-#include "src/scheduler/cycle_steps.h"
 
 namespace berth::scheduler {
 namespace {

@@ -2,7 +2,6 @@
 #include "src/scheduler/watched_events.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "src/base/logging.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "berth/node_features.h"
-
 #include <algorithm>
+
+#include "berth/matching.h"
 
 namespace berth {
 namespace {

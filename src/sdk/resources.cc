@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "berth/field_errors.h"
-#include "berth/node_allocatable.h"
 #include "src/sdk/resource_keys.h"
 
 namespace berth {

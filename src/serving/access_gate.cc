@@ -6,7 +6,7 @@
 
 #include "berth/config_value.h"
 #include "src/base/logging.h"
-#include "src/serving/refusal.h"
+#include "src/serving/http.h"
 
 namespace berth::serving {
 namespace {

@@ -59,8 +59,8 @@ class AuthenticationConfig : public std::enable_shared_from_this<AuthenticationC
 
   // Begins to look things up in the cluster, where that is called for; reports each lookup.
   void Start(OnLookup on_lookup);
-  // Whether Start() looks up the front proxy's authorities. kube-scheduler can be told not to start
-  // without these; it never waits for those of clients.
+  // Whether Start() looks up the front proxy's authorities. A flag says whether the process may
+  // start without these; for those of clients it never waits.
   bool looks_up_proxy() const;
 
   // nullptr: no certificates are believed.

@@ -15,8 +15,6 @@
 #include <cerrno>
 #include <charconv>
 #include <iterator>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "src/base/text.h"

@@ -3,8 +3,6 @@
 
 #include <zlib.h>
 
-#include <string_view>
-
 #include "berth/check.h"
 #include "src/serving/accept.h"
 

@@ -10,12 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "src/base/logging.h"
 #include "src/serving/connection.h"

@@ -7,7 +7,6 @@
 #include <openssl/x509v3.h>
 
 #include <array>
-#include <memory>
 
 #include "src/client/openssl_ptr.h"
 #include "src/serving/tls_context.h"

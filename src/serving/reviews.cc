@@ -4,9 +4,7 @@
 #include <openssl/evp.h>
 
 #include <array>
-#include <utility>
 
-#include "berth/config_value.h"
 #include "src/base/logging.h"
 #include "src/documents/parse.h"
 

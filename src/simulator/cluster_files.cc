@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <set>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 

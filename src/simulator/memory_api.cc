@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <utility>
 
 #include "berth/check.h"
@@ -15,7 +14,6 @@
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/simulator/answers.h"
-#include "src/simulator/status_patch.h"
 #include "src/simulator/volume_patch.h"
 
 namespace berth::simulator {

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "berth/label_selector.h"
 #include "berth/matching.h"

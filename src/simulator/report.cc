@@ -2,7 +2,6 @@
 #include "src/simulator/report.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "src/base/json.h"

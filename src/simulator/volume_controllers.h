@@ -5,9 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <string_view>
 
-#include "berth/api/object.h"
 #include "src/base/executor.h"
 #include "src/informers/informer_event.h"
 #include "src/simulator/memory_api.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/ui/cluster_map.h"
 
-#include "src/packing/node_pool.h"
+#include "src/packing/survey.h"
 #include "src/questions/pending_pods.h"
-#include "src/ui/json_numbers.h"
 #include "src/ui/object_facts.h"
 
 namespace berth::ui {

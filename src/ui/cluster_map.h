@@ -6,10 +6,8 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "berth/api/object.h"
 #include "berth/resources.h"
 #include "src/base/json.h"
 #include "src/base/string_map.h"

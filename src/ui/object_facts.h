@@ -8,11 +8,21 @@
 #include "berth/api/node.h"
 #include "berth/api/pod.h"
 #include "berth/time.h"
+#include "src/base/json.h"
 
 // What a page shows of one object beside the map's columns.
 //
 // Thread safety: any thread.
+
 namespace berth::ui {
+
+// A list of whole numbers.
+template <typename Numbers>
+void AppendJsonNumbers(const Numbers& numbers, std::string& out) {
+  base::JsonList list(out);
+  for (const auto number : numbers) base::AppendJson(number, list.Next());
+  list.Close();
+}
 
 // Seconds since the epoch; 0: it is not known when the object was made.
 int64_t CreatedAt(const std::optional<Time>& creation_timestamp);

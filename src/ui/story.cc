@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 #include <variant>
 
 #include "berth/status.h"
 #include "src/base/json.h"
 #include "src/informers/kinds.h"
-#include "src/ui/json_numbers.h"
+#include "src/ui/object_facts.h"
 
 namespace berth::ui {
 namespace {

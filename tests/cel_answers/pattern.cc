@@ -2,7 +2,6 @@
 #include "src/cel/pattern.h"
 
 #include <string>
-#include <vector>
 
 #include "src/cel/go_pattern.h"
 #include "tests/cel_answers/answers.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cel_answers/values.h"
 
-#include <optional>
 #include <utility>
 #include <vector>
 

@@ -45,7 +45,7 @@ var surveys = []survey{
 	{"Feature gates that the scheduler asks for", "src/config/feature_gates.cc", askedGates, noteAskedGate},
 	{"KubeSchedulerConfiguration", "src/config/types.h, src/config/tables.h", configFields, noteConfigField},
 	{"Defaults and validation of the configuration", "src/config/v1_schema.cc, src/config/validate.cc", configFunctions, nil},
-	{"Default plugins", "src/config/known_plugins.h, plugins/in_tree_registry.cc", defaultPlugins, nil},
+	{"Default plugins", "src/config/load.h, plugins/in_tree_registry.cc", defaultPlugins, nil},
 	{"Flags", "src/app/flags/flags.cc, docs/commands.md", flags, noteFlag},
 	{"Metrics", "src/metrics/rows_*.cc, docs/metrics.md", metrics, noteMetric},
 	{"Reasons and messages of plugins", "plugins, docs/reasons.md", reasons, noteReason},

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "berth/check.h"
 #include "src/api/decode.h"
 #include "src/documents/parse.h"
 

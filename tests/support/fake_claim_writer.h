@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "berth/in_tree/claim_writer.h"
+#include "berth/in_tree/claim_tracker.h"
 
 namespace berth::test {
 

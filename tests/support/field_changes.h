@@ -4,12 +4,9 @@
 // so that a new one need not be added to a test.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "berth/api/boxed.h"
 #include "berth/api/quantity.h"

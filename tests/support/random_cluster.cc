@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/random_cluster.h"
 
-#include <string>
-
 #include "tests/support/builders.h"
 #include "tests/support/draws.h"
 

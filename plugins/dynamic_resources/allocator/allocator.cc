@@ -2,22 +2,12 @@
 #include "plugins/dynamic_resources/allocator/allocator.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "berth/api/node.h"
 #include "plugins/dynamic_resources/allocator/capacity.h"
-#include "plugins/dynamic_resources/allocator/claims_to_allocate.h"
 #include "plugins/dynamic_resources/allocator/constraint_state.h"
-#include "plugins/dynamic_resources/allocator/device_inventory.h"
-#include "plugins/dynamic_resources/allocator/expressions.h"
-#include "plugins/dynamic_resources/allocator/node_pools.h"
-#include "plugins/dynamic_resources/allocator/search.h"
 #include "plugins/dynamic_resources/allocator/shortage.h"
 
 namespace berth::plugins::dra {

@@ -2,8 +2,8 @@
 #include "plugins/dynamic_resources/allocator/constraint_state.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
-#include <optional>
 #include <utility>
 
 namespace berth::plugins::dra {

@@ -2,7 +2,6 @@
 #include "plugins/dynamic_resources/allocator/kept_answers.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace berth::plugins::dra {
 namespace {

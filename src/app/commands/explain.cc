@@ -5,20 +5,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "src/app/commands/commands.h"
 #include "src/app/commands/leader.h"
 #include "src/app/commands/offline_cluster.h"
-#include "src/app/commands/progress.h"
 #include "src/app/commands/server_error.h"
+#include "src/app/commands/terminal.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
 #include "src/base/text.h"
+#include "src/documents/parse.h"
 #include "src/explain/text_table.h"
 #include "src/explain/verdict_json.h"
 #include "src/explain/verdict_table.h"
@@ -151,10 +150,12 @@ bool IsScheduled(const std::string& answer, const std::string& pod, bool json) {
     const std::string line = pod + ": scheduled";
     return answer.starts_with(line) || answer.find('\n' + line) != std::string::npos;
   }
-  const auto document = nlohmann::json::parse(answer, nullptr, false);
-  if (!document.is_object()) return false;
-  const auto group = document.value("podGroup", nlohmann::json::object());
-  return document.value("result", "") == "scheduled" && !group.value("holdsPod", false);
+  const auto document = documents::ParseJson(answer, "");
+  if (!document) return false;
+  const ConfigValue* const result = document->Find("result");
+  const ConfigValue* const group = document->Find("podGroup");
+  return result != nullptr && result->string() != nullptr && *result->string() == "scheduled" &&
+         (group == nullptr || group->Find("holdsPod") == nullptr);
 }
 
 // Prints a daemon's answer. A line of its table names the result, as its documents do.

@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/app/commands/daemon_client.h"
 #include "src/base/clock.h"
 #include "src/base/text.h"
 #include "src/documents/parse.h"

@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <variant>
 
-#include "berth/time.h"
 #include "src/app/commands/daemon_client.h"
 #include "src/app/commands/server_error.h"
 #include "src/app/version.h"

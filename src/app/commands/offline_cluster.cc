@@ -11,9 +11,9 @@
 #include "src/app/commands/leader.h"
 #include "src/app/commands/live_cluster.h"
 #include "src/app/commands/output.h"
-#include "src/app/commands/progress.h"
 #include "src/app/commands/replay.h"
 #include "src/app/commands/server_error.h"
+#include "src/app/commands/terminal.h"
 #include "src/app/daemon/settings.h"
 #include "src/app/version.h"
 #include "src/base/clock.h"
@@ -22,7 +22,6 @@
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/recording/setup.h"
-#include "src/simulator/cluster_files.h"
 
 namespace berth::app {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
-#include <string>
 
 #include "src/app/commands/commands.h"
 #include "src/app/commands/offline_cluster.h"

@@ -1,16 +1,246 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/plan/plan.h"
 
-#include <string>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
 
-#include "src/app/commands/apply_plan.h"
 #include "src/app/commands/commands.h"
+#include "src/app/commands/live_cluster.h"
 #include "src/app/commands/offline_cluster.h"
+#include "src/app/commands/output.h"
+#include "src/app/commands/server_error.h"
+#include "src/app/daemon/in_tree_plugins.h"
 #include "src/app/flags/offline_flags.h"
+#include "src/app/version.h"
 #include "src/base/clock.h"
+#include "src/base/file.h"
+#include "src/base/inbox.h"
+#include "src/base/json.h"
 #include "src/base/logging.h"
+#include "src/base/text.h"
+#include "src/client/curl_client.h"
+#include "src/plan/apply.h"
+#include "src/plan/plan_file.h"
+#include "src/plan/progress.h"
 
 namespace berth::app {
+
+namespace {
+
+// `berth plan --apply`: carries a plan out on the live cluster (docs/plan.md). Returns the exit
+// code: 1 where it stopped before the end, 2 where it did not begin.
+int ApplyPlan(const OfflineFlags& flags, const InTreePlugins& plugins);
+
+using questions::PodPtr;
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kPatch = "application/strategic-merge-patch+json";
+
+std::string PodPath(const api::Pod& pod, std::string_view subresource) {
+  return base::Concat("/api/v1/namespaces/", base::Escape(pod.metadata.namespace_), "/pods/",
+                      base::Escape(pod.metadata.name), subresource);
+}
+
+// What may be concluded. A 409 says of these requests that the UID is another one, or that the
+// object changed meanwhile.
+plan::Answer AnswerOf(const client::ResponseResult& result, std::string_view server) {
+  if (result) return {};
+  const client::ApiError& error = result.error();
+  std::string message = InKubectlsWords(error, server);
+  const bool gone = error.code == 404 || error.code == 409;
+  const bool later = error.code == 429 || (!IsFinal(error) && error.unknown_outcome());
+  return {.kind = gone    ? plan::Answer::Kind::kGone
+                  : later ? plan::Answer::Kind::kLater
+                          : plan::Answer::Kind::kRefused,
+          .message = std::move(message)};
+}
+
+class LiveEdge final : public plan::Edge {
+ public:
+  static Result<std::unique_ptr<LiveEdge>> Make(const OfflineFlags& flags,
+                                                const InTreePlugins& plugins) {
+    const auto server = FindLiveCluster(flags);
+    if (!server) return Fail(server.error());
+    std::unique_ptr<LiveEdge> edge(new LiveEdge(flags, plugins, server->cluster.server));
+    const auto gates =
+        config::FeatureGates::Parse(flags.run.feature_gates, flags.run.gate_versions);
+    if (!gates) return Fail(gates.error());
+    auto cluster = LiveCluster::Open(*server, gates->Resolve(), flags.seed,
+                                     {flags.request_timeout, nullptr}, PrintNote);
+    if (!cluster) return Fail(cluster.error());
+    edge->cluster_ = *std::move(cluster);
+    client::ClientOptions options;
+    options.server = *server;
+    options.user_agent = client::UserAgent(kVersion, kKubernetesVersion, "plan");
+    options.seed = flags.seed;
+    options.quiet = true;
+    auto client = client::CurlClient::Make(std::move(options), edge->clock_);
+    if (!client) return Fail(client.error());
+    edge->client_ = *std::move(client);
+    return edge;
+  }
+
+  Result<std::unique_ptr<simulator::Simulation>> Read() override {
+    auto picture = MakePicture(flags_, plugins_);
+    if (!picture) return Fail(picture.error());
+    return std::move(picture->simulation);
+  }
+  std::vector<PodPtr> PodsOf(std::string_view pod_namespace) override {
+    return cluster_->PodsOf(pod_namespace);
+  }
+  plan::Answer Evict(const api::Pod& pod) override {
+    std::string body;
+    base::JsonObject eviction(body);
+    eviction.Add("apiVersion", "policy/v1");
+    eviction.Add("kind", "Eviction");
+    base::JsonObject meta(eviction.Key("metadata"));
+    meta.Add("namespace", pod.metadata.namespace_);
+    meta.Add("name", pod.metadata.name);
+    meta.Close();
+    base::JsonObject options(eviction.Key("deleteOptions"));
+    base::JsonObject preconditions(options.Key("preconditions"));
+    preconditions.Add("uid", pod.metadata.uid);
+    preconditions.Close();
+    options.Close();
+    eviction.Close();
+    return Send(client::Verb::kCreate, PodPath(pod, "/eviction"), kJson, std::move(body));
+  }
+  plan::Answer Cordon(std::string_view node) override {
+    return Send(client::Verb::kPatch, "/api/v1/nodes/" + base::Escape(node), kPatch,
+                R"({"spec":{"unschedulable":true}})");
+  }
+  plan::Answer Nominate(const api::Pod& pod, std::string_view node) override {
+    std::string body;
+    base::JsonObject patch(body);
+    base::JsonObject meta(patch.Key("metadata"));
+    meta.Add("uid", pod.metadata.uid);
+    meta.Close();
+    base::JsonObject status(patch.Key("status"));
+    if (node.empty()) {
+      status.AddNull("nominatedNodeName");
+    } else {
+      status.Add("nominatedNodeName", node);
+    }
+    status.Close();
+    patch.Close();
+    return Send(client::Verb::kPatch, PodPath(pod, "/status"), kPatch, std::move(body),
+                /*invalid=*/plan::Answer::Kind::kGone);  // it has been bound meanwhile
+  }
+  void RecordEvent(const api::Pod& pod, std::string_view note) override;
+  Time Now() override { return clock_.Now(); }
+  void Wait(Duration time) override {
+    const Time end = clock_.Now() + time;
+    while (clock_.Now() < end) cluster_->AwaitChange(end - clock_.Now());
+  }
+  void AwaitNews(Duration time) override { cluster_->AwaitChange(time); }
+  void Say(std::string_view line) override {
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+  }
+
+ private:
+  LiveEdge(const OfflineFlags& flags, const InTreePlugins& plugins, std::string server)
+      : flags_(flags), plugins_(plugins), server_(std::move(server)) {}
+
+  plan::Answer Send(client::Verb verb, std::string path, std::string_view content_type,
+                    std::string body, plan::Answer::Kind invalid = plan::Answer::Kind::kRefused) {
+    client::Request request;
+    request.verb = verb;
+    request.priority = client::Priority::kUnlimited;
+    request.path = std::move(path);
+    request.content_type = content_type;
+    request.body = std::move(body);
+    request.timeout = flags_.request_timeout;
+    request.max_retries = 0;  // the caller looks at the cluster again first
+    base::Inbox<client::ResponseResult> answers;
+    const auto call = client_->Send(std::move(request), [&answers](client::ResponseResult result) {
+      answers.Push(std::move(result));
+    });
+    std::vector<client::ResponseResult> got;
+    answers.Drain(got, std::nullopt);
+    plan::Answer answer = AnswerOf(got.front(), server_);
+    constexpr int kInvalid = 422;
+    if (!got.front() && got.front().error().code == kInvalid) answer.kind = invalid;
+    return answer;
+  }
+
+  const OfflineFlags& flags_;
+  const InTreePlugins& plugins_;
+  const std::string server_;
+  base::RealClock clock_;
+  std::unique_ptr<LiveCluster> cluster_;
+  std::unique_ptr<client::CurlClient> client_;
+};
+
+void LiveEdge::RecordEvent(const api::Pod& pod, std::string_view note) {
+  std::string body;
+  base::JsonObject event(body);
+  event.Add("apiVersion", "events.k8s.io/v1");
+  event.Add("kind", "Event");
+  base::JsonObject meta(event.Key("metadata"));
+  meta.Add("namespace", pod.metadata.namespace_);
+  // A name for each pod, so that a repeated run makes no second one.
+  constexpr size_t kMostOfName = 200;
+  meta.Add("name", base::Concat(pod.metadata.name.substr(0, kMostOfName), ".",
+                                pod.metadata.uid.substr(0, 13), ".plan"));
+  meta.Close();
+  event.Add("eventTime", plan::EventTime(clock_.WallNow()));
+  event.Add("reportingController", "berth.dev/plan");
+  event.Add("reportingInstance", "berth-plan");
+  event.Add("action", "Evicting");
+  event.Add("reason", "EvictedByPlan");
+  event.Add("type", "Normal");
+  event.Add("note", note);
+  base::JsonObject regarding(event.Key("regarding"));
+  regarding.Add("apiVersion", "v1");
+  regarding.Add("kind", "Pod");
+  regarding.Add("namespace", pod.metadata.namespace_);
+  regarding.Add("name", pod.metadata.name);
+  regarding.Add("uid", pod.metadata.uid);
+  regarding.Close();
+  event.Close();
+  const plan::Answer answer = Send(client::Verb::kCreate,
+                                   base::Concat("/apis/events.k8s.io/v1/namespaces/",
+                                                base::Escape(pod.metadata.namespace_), "/events"),
+                                   kJson, std::move(body));
+  if (answer.kind != plan::Answer::Kind::kDone && answer.kind != plan::Answer::Kind::kGone) {
+    Say("No event: " + answer.message);
+  }
+}
+
+int ApplyPlan(const OfflineFlags& flags, const InTreePlugins& plugins) {
+  const auto text = base::ReadFile(flags.apply);
+  if (!text) return FailWith(text.error().message);
+  const auto plan = plan::ReadPlan(*text, flags.apply);
+  if (!plan) return FailWith(plan.error().message);
+  const base::RealClock clock;
+  if (auto young = plan::CheckAge(*plan, clock.WallNow(), flags.max_age); !young) {
+    return FailWith(young.error().Within(flags.apply).message);
+  }
+  const std::string path = flags.progress.empty() ? flags.apply + ".progress" : flags.progress;
+  std::unique_ptr<plan::Progress> progress;
+  std::error_code ignored;
+  if (!flags.dry_run || std::filesystem::exists(path, ignored)) {
+    auto opened = plan::Progress::Open(path, plan::DigestOf(*text));
+    if (!opened) return FailWith(opened.error().message);
+    progress = *std::move(opened);
+  }
+  const auto edge = LiveEdge::Make(flags, plugins);
+  if (!edge) return FailWith(edge.error().message);
+  const plan::Applied applied = plan::Apply(
+      *plan, {.patience = flags.wait_timeout, .dry_run = flags.dry_run}, **edge, progress.get());
+  std::string out;
+  IsDocument(flags.output) ? plan::AppendJson(*plan, applied, out)
+                           : plan::AppendTable(*plan, applied, out);
+  Print(out, flags.output);
+  base::FlushLogs();
+  return applied.outcome == plan::Applied::Outcome::kStopped ? kNegative : kDone;
+}
+
+}  // namespace
 
 int Plan(const std::vector<std::string>& arguments, const std::string& program,
          const InTreePlugins& plugins) {

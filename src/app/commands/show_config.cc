@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
-#include <utility>
 
 #include "src/app/commands/commands.h"
 #include "src/app/commands/output.h"

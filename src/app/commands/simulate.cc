@@ -1,21 +1,185 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <iterator>
+#include <memory>
 #include <optional>
-#include <utility>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "src/app/commands/commands.h"
+#include "src/app/commands/input_summary.h"
 #include "src/app/commands/offline_cluster.h"
-#include "src/app/commands/progress.h"
-#include "src/app/commands/what_if.h"
+#include "src/app/commands/output.h"
+#include "src/app/commands/terminal.h"
+#include "src/app/daemon/in_tree_plugins.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
+#include "src/questions/difference.h"
+#include "src/questions/what_if.h"
+#include "src/simulator/cluster_files.h"
+#include "src/simulator/missing_references.h"
 #include "src/simulator/report.h"
+#include "src/simulator/simulation.h"
 
 namespace berth::app {
+
 namespace {
+
+// Answers what `berth simulate` was asked by what-if flags about a simulation that has its objects
+// and has not started, and prints it; `beside` is what the cluster has for it. Returns the exit
+// code: kDone, kNegative or kBadInput.
+int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins,
+                 const BesideObjects& beside, simulator::Simulation& today);
+
+using simulator::Simulation;
+
+// Another simulation of the same objects, with the new configuration.
+Result<RecordedSimulation> MakeOther(const OfflineFlags& flags, const InTreePlugins& plugins,
+                                     const Simulation& like) {
+  OfflineFlags other = flags;
+  other.run.config = flags.what_if.new_config;
+  other.run.record.clear();
+  auto made = MakeSimulation(other, plugins, {});
+  if (!made) return made;
+  made->simulation->StartControllers();
+  simulator::CopyObjects(like, *made->simulation);
+  return made;
+}
+
+Result<simulator::Cluster> ReadNewObjects(const std::vector<std::string>& files,
+                                          const std::string& default_namespace) {
+  auto cluster = simulator::LoadNewObjects(files, default_namespace);
+  if (!cluster) return cluster;
+  PrintWarnings(*cluster);
+  const std::string input = InputOf(*cluster).ToString();
+  if (cluster->objects.empty() && cluster->controllers.empty()) {
+    return Fail("nothing that scheduling reads is there: " + input);
+  }
+  std::fputs(("In the question: " + input + ".\n").c_str(), stderr);
+  return cluster;
+}
+
+// Reads what is to fill the cluster: a pod, or the pod of a workload.
+Result<void> ReadFill(const std::string& file, const std::string& default_namespace,
+                      questions::WhatIf& question) {
+  auto read = ReadNewObjects({file}, default_namespace);
+  if (!read) return Fail(read.error());
+  std::vector<std::shared_ptr<const api::Pod>> pods;
+  for (const api::ObjectPtr& object : read->objects) {
+    if (const auto* pod = std::get_if<std::shared_ptr<const api::Pod>>(&object))
+      pods.push_back(*pod);
+  }
+  for (const simulator::PodController& controller : read->controllers) {
+    auto pod = std::make_shared<api::Pod>(*controller.pod);
+    const std::string& name = controller.metadata.name;
+    pod->metadata.name = name.empty() ? controller.generate_name + "1" : name;
+    pod->metadata.uid = "Pod/" + pod->metadata.Key();
+    pods.push_back(std::move(pod));
+  }
+  if (pods.size() != 1) return Fail(Error{"must hold one pod, or one workload"}.Within(file));
+  question.fill = std::move(pods.front());
+  question.admission.Append(read->admission);
+  return {};
+}
+
+// What the question brings; of controllers, what each of their pods is like, and their claims.
+std::vector<api::ObjectPtr> ObjectsOf(const questions::WhatIf& question) {
+  std::vector<api::ObjectPtr> objects = question.add;
+  for (const simulator::PodController& controller : question.controllers) {
+    api::Pod pod = *controller.pod;
+    for (api::PersistentVolumeClaim claim : controller.claims) {
+      std::erase_if(pod.spec.volumes, [&claim](const api::Volume& volume) {
+        return volume.name == claim.metadata.name;
+      });
+      claim.metadata.namespace_ = pod.metadata.namespace_;
+      // No pod of the question names it so.
+      claim.metadata.name = controller.kind + "/" + controller.metadata.name;
+      objects.emplace_back(std::make_shared<const api::PersistentVolumeClaim>(std::move(claim)));
+    }
+    objects.emplace_back(std::make_shared<const api::Pod>(std::move(pod)));
+  }
+  if (question.fill != nullptr) objects.emplace_back(question.fill);
+  return objects;
+}
+
+// Says what the question refers to that neither it nor the cluster has.
+void WarnOfMissing(const questions::WhatIf& question, const Simulation& cluster) {
+  const std::vector<api::ObjectPtr> objects = ObjectsOf(question);
+  std::set<std::string> runtime_classes;
+  for (const api::ObjectPtr& object : objects) {
+    if (const auto* pod = api::As<api::Pod>(object))
+      runtime_classes.emplace(simulator::NotedRuntimeClass(*pod));
+  }
+  std::vector<std::string> texts =
+      simulator::MissingRuntimeClasses(std::move(runtime_classes), question.admission);
+  if (!objects.empty())
+    std::ranges::move(simulator::MissingReferences(objects, cluster.api()),
+                      std::back_inserter(texts));
+  for (const std::string& text : texts) PrintNote("Warning: " + text);
+}
+
+constexpr questions::PartNames kFlagNames = {.add = "--add",
+                                             .like = "--like",
+                                             .remove_nodes = "--remove-node",
+                                             .scale = "--scale",
+                                             .cordon = "--cordon",
+                                             .drain = "--drain",
+                                             .fill = "--fill"};
+
+// The question, with what its files hold.
+Result<questions::WhatIf> ReadQuestion(const WhatIfFlags& flags, const BesideObjects& beside) {
+  questions::WhatIf question;
+  question.admission = beside.admission;
+  question.idle = beside.idle;
+  if (!flags.add.empty()) {
+    auto objects = ReadNewObjects(flags.add, flags.default_namespace);
+    if (!objects) return Fail(objects.error().Within("--add"));
+    question.add = std::move(objects->objects);
+    question.controllers = std::move(objects->controllers);
+    question.generated_pods = std::move(objects->generated_pods);
+    question.admission.Append(objects->admission);
+  }
+  if (!flags.fill.empty()) {
+    if (auto read = ReadFill(flags.fill, flags.default_namespace, question); !read)
+      return Fail(read.error().Within("--fill"));
+  }
+  question.add_nodes = flags.add_nodes;
+  question.like = flags.like;
+  question.remove_nodes = flags.remove_nodes;
+  question.scale = flags.scale;
+  for (questions::Scale& scale : question.scale) {
+    if (scale.namespace_.empty()) scale.namespace_ = flags.default_namespace;
+  }
+  question.cordon = flags.cordon;
+  question.drain = flags.drain;
+  question.reschedule = flags.reschedule;
+  return question;
+}
+
+int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins,
+                 const BesideObjects& beside, Simulation& today) {
+  const auto question = ReadQuestion(flags.what_if, beside);
+  if (!question) return FailWith(question.error().message);
+  WarnOfMissing(*question, today);
+  RecordedSimulation other;
+  if (!flags.what_if.new_config.empty()) {
+    auto made = MakeOther(flags, plugins, today);
+    if (!made) return FailWith(made.error().message);
+    other = *std::move(made);
+  }
+  auto answer = questions::AskWhatIf(*question, today, other.simulation.get(), kFlagNames);
+  if (!answer) return FailWith(answer.error().message);
+  answer->namespace_ = flags.namespace_;
+  std::string text;
+  IsDocument(flags.output) ? questions::AppendAnswer(*answer, text)
+                           : questions::AppendAnswerTable(*answer, text);
+  Print(text, flags.output);
+  return answer->ok() ? kDone : kNegative;
+}
 
 // Longer than anything may wait in a binding cycle; a pod that fails again and again ends here.
 constexpr Duration kLimit = std::chrono::minutes(30);

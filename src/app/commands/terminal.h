@@ -2,10 +2,36 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace berth::app {
+
+// A bar on standard error, for work that a person waits for. Draws nothing where standard error is
+// no terminal; gone when destroyed.
+//
+// Thread safety: one owner.
+class Progress {
+ public:
+  explicit Progress(std::string what);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Cheap where the bar looks the same as before.
+  void Show(uint64_t done, uint64_t of);
+
+ private:
+  std::string what_;
+  bool on_terminal_;
+  int shown_ = -1;  // percent
+};
+
+// The word that was probably meant: the one with the fewest letters to change, at most two and
+// not more than half of what was typed, or one that begins with what was typed. "": none.
+std::string Suggestion(std::string_view typed, const std::vector<std::string>& words);
 
 // The columns of the terminal that standard output goes to; 0 where it goes to none.
 size_t TerminalWidth();

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "berth/result.h"
 #include "src/app/daemon/in_tree_plugins.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/daemon/in_tree_plugins.h"
 
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -7,7 +7,7 @@
 #include "berth/in_tree/plugin.h"
 #include "berth/in_tree/plugin_args.h"
 #include "src/config/feature_gates.h"
-#include "src/config/known_plugins.h"
+#include "src/config/load.h"
 #include "src/config/types.h"
 
 namespace berth::app {

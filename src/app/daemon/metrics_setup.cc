@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "src/app/flags/serving_flags.h"
+#include "src/app/flags/log_flags.h"
 #include "src/app/version.h"
 #include "src/base/file.h"
 #include "src/documents/parse.h"

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <functional>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 

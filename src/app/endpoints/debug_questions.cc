@@ -4,9 +4,6 @@
 #include <absl/strings/str_join.h>
 
 #include <atomic>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/endpoints/endpoints.h"
 
+#include <cstdint>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "berth/config_value.h"
+#include "berth/field_errors.h"
 #include "src/app/commands/output.h"
-#include "src/app/endpoints/debug_flags.h"
 #include "src/app/endpoints/debug_questions.h"
 #include "src/app/endpoints/live_reads.h"
 #include "src/app/endpoints/live_state.h"
 #include "src/app/endpoints/metrics_pages.h"
 #include "src/app/endpoints/pprof.h"
+#include "src/app/flags/flag_values.h"
 #include "src/app/version.h"
+#include "src/base/logging.h"
+#include "src/config/write.h"
 #include "src/serving/health.h"
 
 namespace berth::app {
+
 namespace {
 
 using metrics::Metric;
@@ -116,6 +123,48 @@ Respond TellingWhoLeads(const Request& request, const std::function<bool()>& lea
 }
 
 }  // namespace
+
+using serving::Request;
+using serving::RequestPtr;
+using serving::Respond;
+using serving::Response;
+
+void InstallDebugFlags(serving::Router& router) {
+  for (const char* path : {"/debug/flags", "/debug/flags/"}) {
+    router.Answer(path, [](const Request& /*request*/) {
+      return Response{.content_type = "text/html; charset=utf-8",
+                      .body = "<a href=\"/debug/flags/v\">v</a>\n"};
+    });
+  }
+  router.Answer("/debug/flags/v", [](const Request& /*request*/) {
+    return Response{.body = std::to_string(base::LogVerbosity()) + "\n"};
+  });
+  router.HandleMethod(
+      "/debug/flags/v", "PUT", [](const RequestPtr& request, const Respond& respond) {
+        const auto level = ReadFlagValue<uint64_t>(request->body);
+        if (!level) return respond(serving::ErrorText(400, level.error().message));
+        if (*level > std::numeric_limits<int>::max()) {
+          return respond(serving::ErrorText(
+              400, "strconv.ParseUint: parsing " + Quoted(request->body) + ": value out of range"));
+        }
+        base::SetLogVerbosity(static_cast<int>(*level));
+        respond(Response{.body = "successfully set klog.logging.verbosity to " + request->body});
+      });
+}
+
+void Configz::Set(const config::SchedulerConfiguration& configuration) {
+  const ConfigValue document(
+      ConfigValue::Map{{"componentconfig", config::ToDocument(config::WithoutSecrets(configuration),
+                                                              config::ShownArgs::kAll)}});
+  std::string json = document.ToJson();
+  const base::MutexLock lock(mutex_);
+  json_ = std::move(json);
+}
+
+std::string Configz::Json() const {
+  const base::MutexLock lock(mutex_);
+  return json_;
+}
 
 std::shared_ptr<const serving::Router> MakeEndpoints(EndpointSources sources) {
   const auto router = std::make_shared<Router>();

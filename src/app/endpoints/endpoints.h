@@ -7,16 +7,37 @@
 #include <string>
 
 #include "berth/time.h"
-#include "src/app/endpoints/configz.h"
 #include "src/app/endpoints/live_questions.h"
 #include "src/app/endpoints/zpages.h"
 #include "src/base/executor.h"
+#include "src/base/mutex.h"
+#include "src/config/types.h"
 #include "src/informers/informers.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
 #include "src/serving/router.h"
 
 namespace berth::app {
+
+// /debug/flags/v: the log's verbosity can be read, and set by PUT, while the daemon runs. Nothing
+// else of the log's set-up changes.
+void InstallDebugFlags(serving::Router& router);
+
+// The configuration in use, as /configz shows it: without keys, and with what the last reload
+// changed.
+//
+// Thread safety: any thread.
+class Configz {
+ public:
+  explicit Configz(const config::SchedulerConfiguration& configuration) { Set(configuration); }
+
+  void Set(const config::SchedulerConfiguration& configuration);
+  std::string Json() const;
+
+ private:
+  mutable base::Mutex mutex_;
+  std::string json_ BERTH_GUARDED_BY(mutex_);
+};
 
 // What the endpoints tell about. References and functions must hold until the server has stopped;
 // the functions may be called from any thread.

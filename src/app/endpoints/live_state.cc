@@ -2,7 +2,6 @@
 #include "src/app/endpoints/live_state.h"
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include "src/base/json.h"

@@ -2,13 +2,30 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "berth/api/object.h"
+#include "src/metrics/exposition.h"
 #include "src/metrics/registry.h"
+#include "src/serving/http.h"
 #include "src/serving/router.h"
 
 namespace berth::app {
+
+// How a page of metrics is to be written for a client, and what Content-Type says so.
+struct MetricsFormat {
+  metrics::Format format = metrics::Format::kText;
+  std::string content_type;
+};
+
+// What kube-scheduler would choose by the Accept header: delimited protobuf or text, whichever the
+// client prefers, and text where it asks for neither. Names of metrics need no escaping, so that
+// each of the schemes that a client may ask for is met. Protobuf in its two spellings for people
+// (encoding=text, compact-text) is not spoken.
+//
+// Thread safety: any thread.
+MetricsFormat MetricsFormatFor(const serving::Request& request);
 
 // What the pages of metrics tell about; the same holds as for EndpointSources.
 struct MetricsSources {

@@ -17,7 +17,7 @@
 #include "src/app/version.h"
 #include "src/documents/write.h"
 #include "src/serving/accept.h"
-#include "src/serving/refusal.h"
+#include "src/serving/http.h"
 
 namespace berth::app {
 namespace {

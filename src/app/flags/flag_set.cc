@@ -3,11 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "berth/field_errors.h"
-#include "src/app/commands/suggestion.h"
 #include "src/app/commands/terminal.h"
 
 namespace berth::app {

@@ -2,21 +2,29 @@
 #include "src/app/flags/flags.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "berth/field_errors.h"
 #include "src/app/flags/flag_set.h"
-#include "src/app/flags/flags_without_effect.h"
 #include "src/app/flags/log_flags.h"
-#include "src/app/flags/serving_flags.h"
 #include "src/app/version.h"
-#include "src/config/feature_gates.h"
 
 namespace berth::app {
+
 namespace {
+
+constexpr auto kFlags = std::to_array<std::string_view>({
+    "contention-profiling",
+    "disable-http2-serving",
+    "http2-max-streams-per-connection",
+    "log-flush-frequency",
+    "log-json-info-buffer-size",
+    "log-text-info-buffer-size",
+    "permit-address-sharing",
+});
 
 // More than any disk has.
 constexpr uint64_t kMostRecordMib = uint64_t{1} << 30;
@@ -234,6 +242,8 @@ tl::expected<void, FlagError> CheckFlags(RunFlags& flags, LogFlags& logs,
 }
 
 }  // namespace
+
+std::span<const std::string_view> FlagsWithoutEffect() { return kFlags; }
 
 tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& arguments,
                                                 const std::string& program) {

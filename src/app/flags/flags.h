@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/result.h"
@@ -13,6 +15,10 @@
 #include "src/config/feature_gates.h"
 
 namespace berth::app {
+
+// The flags of kube-scheduler that are accepted and checked, so that its command lines keep
+// working, but change nothing here; sorted by name. A flag that gets an effect leaves the list.
+std::span<const std::string_view> FlagsWithoutEffect();
 
 class FlagSet;
 

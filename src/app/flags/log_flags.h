@@ -2,13 +2,30 @@
 #pragma once
 
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "berth/time.h"
 #include "src/app/flags/flag_set.h"
+#include "src/app/flags/flags.h"
 #include "src/base/logging.h"
 
 namespace berth::app {
+
+// The flags about the HTTPS endpoints: who may call them, and what /metrics shows.
+
+void AddSecureServing(FlagSet& flags, SecureServingFlags& out);
+void AddAuthentication(FlagSet& flags, AuthenticationFlags& out);
+void AddAuthorization(FlagSet& flags, AuthorizationFlags& out);
+void AddMetrics(FlagSet& flags, MetricsFlags& out);
+
+// Whether it is "metric,label", both as Prometheus names them.
+bool IsMetricAndLabel(std::string_view key);
+
+// What is wrong with values that could be read, in kube-scheduler's words and order. `uid_headers`:
+// whether the gate RemoteRequestHeaderUID is on.
+std::vector<std::string> ServingFlagProblems(const RunFlags& flags, bool uid_headers);
+// What is allowed and hardly meant.
+std::vector<std::string> ServingFlagWarnings(const RunFlags& flags);
 
 // The flags about the log, as given.
 struct LogFlags {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <string>
 
 #include "berth/label_selector.h"
 #include "src/framework/loadable/host_table.h"

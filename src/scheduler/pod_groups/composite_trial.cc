@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "src/framework/placement_runtime.h"
-#include "src/framework/pod_group_runtime.h"
 #include "src/scheduler/pod_groups/placement_choice.h"
 
 namespace berth::scheduler {

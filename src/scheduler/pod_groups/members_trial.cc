@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "src/framework/pod_group_runtime.h"
+#include "src/framework/placement_runtime.h"
 #include "src/scheduler/cycle_steps.h"
 
 namespace berth::scheduler {

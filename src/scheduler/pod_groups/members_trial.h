@@ -5,8 +5,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "berth/node_set.h"
 #include "src/engine/engine.h"

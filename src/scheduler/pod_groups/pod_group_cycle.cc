@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -18,13 +15,9 @@
 #include "src/base/string_map.h"
 #include "src/engine/engine.h"
 #include "src/engine/filter.h"
-#include "src/framework/pod_group_runtime.h"
+#include "src/framework/placement_runtime.h"
 #include "src/framework/profile.h"
 #include "src/framework/runtime.h"
-#include "src/scheduler/cycle_steps.h"
-#include "src/scheduler/pod_groups/composite_trial.h"
-#include "src/scheduler/pod_groups/pod_group_tree.h"
-#include "src/scheduler/state.h"
 
 namespace berth::scheduler {
 namespace {

@@ -2,18 +2,14 @@
 #include "src/scheduler/pod_groups/pod_group_trial.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "src/framework/placement_runtime.h"
-#include "src/framework/pod_group_runtime.h"
-#include "src/scheduler/pod_groups/members_trial.h"
 #include "src/scheduler/pod_groups/placement_choice.h"
 
 namespace berth::scheduler {

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <vector>
 
-#include "src/app/commands/progress.h"
+#include "src/app/commands/terminal.h"
 #include "src/base/logging.h"
 #include "tests/bench/engine/questions_story.h"
 #include "tests/bench/engine/report.h"

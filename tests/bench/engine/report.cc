@@ -6,7 +6,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <fstream>
-#include <string_view>
 #include <thread>
 
 #include "src/base/clock.h"

@@ -2,11 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <vector>
-
-#include "src/simulator/simulation.h"
 
 // What the engine benchmark runs: the scheduler of the daemon over an API server in memory, on one
 // thread.

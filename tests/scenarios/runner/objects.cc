@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <type_traits>
-#include <utility>
 
 #include "src/api/decode.h"
 #include "src/documents/parse.h"

@@ -9,7 +9,6 @@
 #include "berth/field_errors.h"
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/base/file.h"
-#include "src/config/feature_gates.h"
 #include "src/config/load.h"
 #include "src/documents/parse.h"
 #include "tests/scenarios/runner/objects.h"

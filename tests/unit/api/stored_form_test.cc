@@ -10,7 +10,6 @@
 #include <string>
 
 #include "src/api/claim_bodies.h"
-#include "src/api/protobuf_writer.h"
 #include "src/api/wire_types.h"
 
 namespace berth::api {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/endpoints/debug_flags.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "src/app/endpoints/endpoints.h"
 #include "src/base/logging.h"
 #include "src/base/thread.h"
 

@@ -3,8 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "src/app/flags/flags_without_effect.h"
-#include "src/app/flags/serving_flags.h"
+#include "src/app/flags/log_flags.h"
 
 namespace berth::app {
 namespace {

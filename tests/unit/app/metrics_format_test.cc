@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/endpoints/metrics_format.h"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <string>
+
+#include "src/app/endpoints/metrics_pages.h"
 
 namespace berth::app {
 namespace {

@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "src/app/commands/suggestion.h"
-
 namespace berth::app {
 namespace {
 

@@ -2,7 +2,6 @@
 // What the tables behind the cache's counts keep, forget and look at.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <vector>
-
 #include "src/base/text.h"
 #include "src/base/virtual_time.h"
 #include "tests/support/test_certificates.h"

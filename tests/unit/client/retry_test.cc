@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/base/virtual_time.h"
-#include "src/client/status_body.h"
+#include "src/client/exchange.h"
 
 namespace berth::client {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/config/base64.h"
-
 #include <absl/strings/escaping.h>
 #include <gtest/gtest.h>
+
+#include "src/config/schema.h"
 
 namespace berth::config {
 namespace {

@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <functional>
-
 #include "src/config/extension_points.h"
 
 namespace berth::config {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/config/merge.h"
-
 #include <gmock/gmock.h>
 
 #include "src/config/extension_points.h"
+#include "src/config/load.h"
 
 namespace berth::config {
 namespace {

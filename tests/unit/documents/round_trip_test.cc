@@ -3,6 +3,7 @@
 
 #include <random>
 #include <string>
+#include <type_traits>
 
 #include "src/api/decode.h"
 #include "src/api/tables.h"

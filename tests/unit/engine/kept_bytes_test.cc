@@ -11,7 +11,7 @@
 #include "src/engine/dry_run.h"
 #include "src/engine/engine.h"
 #include "src/engine/kept_evaluations.h"
-#include "src/framework/preemption_preview.h"
+#include "src/framework/runtime.h"
 #include "tests/support/builders.h"
 #include "tests/support/default_profile.h"
 #include "tests/support/fake_handle.h"

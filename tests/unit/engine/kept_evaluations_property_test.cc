@@ -14,7 +14,7 @@
 #include "src/engine/dry_run.h"
 #include "src/engine/engine.h"
 #include "src/engine/kept_evaluations.h"
-#include "src/framework/preemption_preview.h"
+#include "src/framework/runtime.h"
 #include "tests/unit/engine/restless_cluster.h"
 
 namespace berth::engine {

@@ -5,7 +5,6 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "src/engine/evaluation.h"
 #include "tests/unit/engine/restless_cluster.h"

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "berth/in_tree/plugin.h"
 #include "berth/in_tree/points.h"

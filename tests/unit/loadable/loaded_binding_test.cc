@@ -2,9 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <functional>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "src/base/mutex.h"

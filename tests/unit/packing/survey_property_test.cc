@@ -8,7 +8,6 @@
 #include <set>
 #include <tuple>
 
-#include "src/packing/node_pool.h"
 #include "src/packing/survey.h"
 #include "tests/support/plain_resource_names.h"
 #include "tests/support/random_cluster.h"

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include "src/packing/live_figures.h"
-#include "src/packing/node_pool.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 
 namespace berth::packing {

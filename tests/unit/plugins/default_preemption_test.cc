@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
-#include <map>
 #include <set>
 
 #include "tests/unit/plugins/plugin_fixture.h"

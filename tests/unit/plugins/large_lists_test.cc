@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "berth/random.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
@@ -14,7 +13,6 @@
 #include "plugins/node_ports/node_ports.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/taint_toleration/taint_toleration.h"
-#include "plugins/volume_restrictions/disk_conflicts.h"
 #include "plugins/volume_restrictions/volume_restrictions.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "plugins/load_variation_risk_balancing/load_variation_risk_balancing.h"
-#include "plugins/low_risk_over_commitment/load_distribution.h"
 #include "plugins/low_risk_over_commitment/low_risk_over_commitment.h"
 #include "plugins/target_load_packing/target_load_packing.h"
 #include "src/documents/parse.h"

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <random>
 
 #include "plugins/node_resource_topology_match/pod_fingerprint.h"
 #include "src/documents/parse.h"

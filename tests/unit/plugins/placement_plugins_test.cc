@@ -2,7 +2,6 @@
 // The plugins that find placements for pod groups and score them.
 #include <gmock/gmock.h>
 
-#include <map>
 #include <string>
 #include <vector>
 

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "tests/unit/plugins/plugin_fixture.h"
 #include "tests/unit/plugins/volume_objects.h"
 

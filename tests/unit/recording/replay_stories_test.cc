@@ -3,11 +3,9 @@
 // extenders and configurations that are reloaded, each by itself and then all together.
 #include <gmock/gmock.h>
 
-#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "tests/support/device_builders.h"
 #include "tests/support/fake_extender.h"

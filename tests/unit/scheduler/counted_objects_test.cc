@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "tests/unit/scheduler/parts_fixture.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <memory>
-#include <string>
 
 #include "tests/support/device_builders.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"

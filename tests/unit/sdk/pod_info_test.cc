@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <string>
-#include <utility>
 
 #include "berth/random.h"
 #include "tests/support/builders.h"

@@ -5,8 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstdint>
-
 #include "src/serving/connection.h"
 
 namespace berth::serving {

@@ -4,11 +4,9 @@
 // pods again after minutes.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "berth/random.h"

@@ -2,7 +2,6 @@
 // What is kept between searches ends when it must.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 #include <random>
 #include <string>

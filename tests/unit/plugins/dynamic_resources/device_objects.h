@@ -2,9 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
-#include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>

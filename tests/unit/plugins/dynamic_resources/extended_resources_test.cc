@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/dynamic_resources/binding_conditions.h"
+#include "plugins/dynamic_resources/claim_binding.h"
 #include "plugins/shared/extended_resource_classes.h"
 #include "tests/support/device_builders.h"
 

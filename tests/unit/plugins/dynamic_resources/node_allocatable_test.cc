@@ -5,10 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "berth/node_allocatable.h"
+#include "berth/resources.h"
 #include "tests/unit/plugins/dynamic_resources/dynamic_resources_fixture.h"
 
 // Devices that take of what their node has.

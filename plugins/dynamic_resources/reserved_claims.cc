@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/dynamic_resources/claim_holders.h"
+#include "plugins/dynamic_resources/reserved_claims.h"
 
 namespace berth::plugins {
 
