@@ -31,7 +31,7 @@ api::ResourceClaimConsumerReference ConsumerOf(const api::Pod& pod);
 
 // Calls `visit` with the latest versions of the claims of the group's spec.resourceClaims, in that
 // order, without those that need none or were made for another group, until it returns false.
-// Errors, in kube-scheduler's words, once it comes to such an entry: as above.
+// Errors, in kube-scheduler's words, at such an entry: as above.
 Result<void> VisitGroupClaims(const api::PodGroup& group, const ClaimTracker& claims,
                               const std::function<bool(const ClaimPtr&)>& visit);
 

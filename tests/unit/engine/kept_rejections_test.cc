@@ -228,6 +228,20 @@ TEST_F(KeptRejectionsTest, ABudgetForbidsWhatItAllowed) {
   EXPECT_EQ(HearAgain(High("third"), 0), kAll);
 }
 
+// It says what its pods' priority is, and whether they go one by one.
+TEST_F(KeptRejectionsTest, APodGroupEndsWhatIsKnownOfVictimsButItsStatusDoesNot) {
+  Hear(High("first"));
+  EXPECT_EQ(HearAgain(High("second"), 3), kAll);
+  api::PodGroup group;
+  group.metadata.name = "train";
+  group.metadata.namespace_ = "default";
+  handle_.plain_listers.Set(group);
+  EXPECT_EQ(HearAgain(High("third"), 0), kAll);
+  group.status.conditions.emplace_back();
+  handle_.plain_listers.Set(group);
+  EXPECT_EQ(HearAgain(High("fourth"), 3), kAll);
+}
+
 TEST_F(KeptRejectionsTest, WhereAPodKeepsOthersOffItsNeighboursNothingIsKept) {
   Hear(High("first").Label("app", "high"));
   Place(test::MakePod().Name("alone").Uid("alone").OnNode("b").PodAntiAffinity(

@@ -143,6 +143,22 @@ TEST_F(DefaultPreemptionTest, TriesThePodAgainWhenAnEvictionFails) {
   EXPECT_THAT(handle.events, IsEmpty());
 }
 
+TEST_F(DefaultPreemptionTest, OfManyVictimsSixteenAreAskedAtATimeAndNoMoreOnceOneFails) {
+  std::vector<api::Pod> pods;
+  for (int i = 0; i < 40; ++i) pods.push_back(On("a", "x" + std::to_string(i), "1", 1));
+  const PlainSnapshot cluster = Cluster({test::MakeNode("a").Allocatable({{"cpu", "40"}})}, pods);
+  ASSERT_TRUE(PostFilter(Pod("high", "40", 10), cluster).status.ok());
+  ASSERT_EQ(handle.evictions.size(), 16u);
+  handle.evictions[0].done({});
+  handle.RunPosted();
+  ASSERT_EQ(handle.evictions.size(), 17u);
+  handle.evictions[1].done({Code::kError, "no"});
+  for (size_t i = 2; i < 17; ++i) handle.evictions[i].done({});
+  handle.RunPosted();
+  EXPECT_EQ(handle.evictions.size(), 17u);
+  EXPECT_THAT(handle.activated, ElementsAre("default/high"));
+}
+
 TEST_F(DefaultPreemptionTest, APodThatHadGoneAlreadyWasNotPreempted) {
   const PlainSnapshot cluster =
       Cluster({test::MakeNode("a").Allocatable({{"cpu", "1"}})}, {On("a", "x", "1", 1)});

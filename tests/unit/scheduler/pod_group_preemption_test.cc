@@ -127,6 +127,64 @@ TEST_F(PodGroupPreemptionTest, APodEvictsAGroupWholeAndCountsItsPriority) {
   EXPECT_THAT(Deletions(), UnorderedElementsAre("default/batch-n1", "default/batch-n2"));
 }
 
+// Fails over nodes with a pod that has the label "odd".
+class OddFilter final : public FilterPlugin {
+ public:
+  Status Filter(const CycleState& state, const PodInfo&, const NodeView& node) const override {
+    bool odd = false;
+    node.ForEachPod([&odd](const PodInfo& pod) {
+      odd = odd || api::Find(pod.pod->metadata.labels, "odd") != nullptr;
+    });
+    return odd ? state.reasons().Error("odd") : Status::Success();
+  }
+};
+
+// A victim beside which a filter fails does not come back.
+TEST_F(PodGroupPreemptionTest, AFilterThatFailsBesideAVictimDoesNotSpareIt) {
+  plugins_.push_back({"Odd", [](const ConfigValue&, Handle&) -> Result<Plugin> {
+                        return AsPlugin("Odd", std::make_unique<OddFilter>());
+                      }});
+  options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"Odd"});
+  Restart();
+  Synced();
+  AddNodeWithCpu("n1", 2);
+  AddPod(Placed("odd", 2, "n1").Label("odd", "yes"));
+  AddPod(Placed("low", 1, "n1"));
+  AddGang("train", 1, 10);
+  Turn();
+  EXPECT_THAT(Deletions(), ElementsAre("default/odd"));
+}
+
+class BrokenGroupPostFilter final : public PodGroupPostFilterPlugin {
+ public:
+  explicit BrokenGroupPostFilter(int& calls) : calls_(calls) {}
+  PodGroupPostFilterResult PodGroupPostFilter(CycleState& state, const PodGroupInfo&,
+                                              const Snapshot&, PodGroupDryRun&) override {
+    ++calls_;
+    return {.status = state.reasons().Error("broken"), .nominations = {}};
+  }
+
+ private:
+  int& calls_;
+};
+
+// Its backoff is that of a group that was rejected as often, as in kube-scheduler: 1, 2, 4 s.
+TEST_F(PodGroupPreemptionTest, AGroupOverWhichPostFilterFailsBacksOffAsARejectedOne) {
+  int calls = 0;
+  plugins_.push_back({"Broken", [&calls](const ConfigValue&, Handle&) -> Result<Plugin> {
+                        return AsPlugin("Broken", std::make_unique<BrokenGroupPostFilter>(calls));
+                      }});
+  auto& enabled = options_.configuration.profiles[0].plugins.multi_point.enabled;
+  std::erase_if(enabled, [](const auto& ref) { return ref.name == "DefaultPreemption"; });
+  enabled.push_back({"Broken"});
+  Restart();
+  Synced();
+  AddNodeWithCpu("n1", 1);
+  AddGang("train", 2, 10);
+  Advance(seconds(20));
+  EXPECT_THAT(calls, AllOf(testing::Ge(3), testing::Le(5)));
+}
+
 TEST_F(PodGroupPreemptionTest, WithoutTheGateEveryPodStandsForItself) {
   options_.features.generic_workload = false;
   Restart();

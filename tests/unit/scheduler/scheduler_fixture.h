@@ -13,6 +13,7 @@
 
 #include "plugins/in_tree_registry.h"
 #include "src/base/virtual_time.h"
+#include "src/config/load.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
 #include "src/simulator/memory_api.h"
