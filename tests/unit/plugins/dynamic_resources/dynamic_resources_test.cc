@@ -512,9 +512,10 @@ TEST_F(DynamicResourcesTest, AClaimThatWasMadeHoldsItsDevicesBeforeTheWatchShows
   handle.RunPosted();
   EXPECT_FALSE(done_);
   EXPECT_THAT(handle.claims_written.pod_writes, IsEmpty());
-  CycleState first = std::move(state);
+  const CycleState first = std::move(state);
   const PodInfoPtr first_info = info_;
-  EXPECT_THAT(Verdicts(PodWithExtended("1")),
+  const api::Pod other = MakePod().Name("q").Uid("q-uid").Req({{"example.com/gpu", "1"}});
+  EXPECT_THAT(Verdicts(other),
               ElementsAre("cannot allocate all claims", "cannot allocate all claims"));
   ASSERT_EQ(handle.waits.size(), 1u);
   EXPECT_EQ(handle.waits[0].wait.check(), std::nullopt);

@@ -118,7 +118,7 @@ TEST_F(NodeAllocatableTest, ReserveSaysWhatTheClaimsTakeWhileThePodStandsOnItsNo
 // The pod's status says it before the devices' conditions are waited for.
 TEST_F(NodeAllocatableTest, PreBindWritesWhatTheClaimsTakeOfTheNode) {
   handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
-  for (const bool written : {true, false}) {
+  for (const bool written : {false, true}) {
     SCOPED_TRACE(written);
     Publish("n1", "2");
     Verdicts(Pod("2"));
