@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/api/tables_pod.h"
 #include "src/base/thread.h"
 #include "src/cache/resource_table.h"
 #include "tests/support/builders.h"

@@ -18,15 +18,6 @@ AllocatorFeatures With(bool AllocatorFeatures::* gate) {
   return features;
 }
 
-void Check(const std::vector<AllocatorCase>& cases, const AllocatorFeatures& features) {
-  for (const AllocatorCase& c : cases) {
-    SCOPED_TRACE(c.name);
-    AllocatorFixture fixture(features);
-    c.fill(fixture);
-    EXPECT_EQ(fixture.Allocate(), c.want);
-  }
-}
-
 TEST(AllocatorAlphaTest, ListsMatchWhereTheyShareAValueAndAreDistinctWhereTheyDoNot) {
   Check({{"match: what all of them share",
           [](F& f) {
