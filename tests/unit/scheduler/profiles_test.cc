@@ -83,7 +83,7 @@ TEST_F(ProfilesTest, WhatComesAgainBecomesASeriesButForBinds) {
   const auto pod = test::MakePod().Name("web").Uid("web-uid").Ptr();
   Handle& handle = profiles().Find("batch")->handle();
   for (const std::string_view reason : {"Preempted", "Preempted", "Scheduled", "Scheduled"}) {
-    handle.RecordEvent(*pod, PodEventType::kNormal, reason, "Binding", "", {});
+    handle.RecordEvent(*pod, PodEventType::kNormal, reason, "Binding", "note", {});
     RunExecutor();
   }
   EXPECT_EQ(Events("Preempted").size(), 1u);

@@ -155,7 +155,7 @@ TEST_F(MemoryApiTest, APatchOfAnotherPodOfThatNameIsRefused) {
   api_.Apply(test::MakePod().Name("a").Uid("u").Ptr());
   api::PodStatusChange change;
   change.nominated_node_name = "n1";
-  EXPECT_EQ(Patch(change, "other"), 409);
+  EXPECT_EQ(Patch(change, "other"), 422);
   EXPECT_EQ(Patch(change, "u"), 200);
   EXPECT_EQ(api_.FindPod("default/a")->status.nominated_node_name, "n1");
 }
