@@ -153,7 +153,6 @@ class Environment {
     size_t index = 0;
   };
   const Variable* FindVariable(const std::string& name) const;
-  size_t variable_count() const { return variables_.size(); }
 
  private:
   Function& FunctionNamed(const std::string& name);

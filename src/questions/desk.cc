@@ -88,7 +88,6 @@ Result<void> Desk::Begin() {
   if (!simulation) return Fail(simulation.error());
   mirror_ = std::make_unique<Mirror>(*std::move(simulation));
   feed_ = std::make_shared<Feed>();
-  has_mirror_ = true;
   ++num_mirrors_;
   cluster_.Follow([feed = feed_, most = limits_.changes_waiting](ClusterChange change) {
     if (feed->overflowed) return;
@@ -125,7 +124,6 @@ void Desk::GiveUp() {
   cluster_.Unfollow();
   mirror_.reset();
   feed_.reset();
-  has_mirror_ = false;
 }
 
 }  // namespace berth::questions

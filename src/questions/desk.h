@@ -81,9 +81,8 @@ class Desk final : private LineHost {
   // The configuration has changed: the next question gets another mirror.
   void Renew() { stale_ = true; }
 
-  // How many mirrors were made, and whether there is one now; for tests.
+  // How many mirrors were made; for tests.
   size_t num_mirrors() const { return num_mirrors_; }
-  bool has_mirror() const { return has_mirror_; }
 
  private:
   struct Feed;
@@ -102,7 +101,6 @@ class Desk final : private LineHost {
   const Clock& clock_;
   const DeskLimits limits_;
   std::atomic<size_t> num_mirrors_ = 0;
-  std::atomic<bool> has_mirror_ = false;
   std::atomic<bool> stale_ = false;
   // The line's thread.
   std::unique_ptr<Mirror> mirror_;

@@ -118,7 +118,6 @@ void Recorder::BeginTurn(Time now, Time wall_now) {
 
 void Recorder::Take(const scheduler::Message& message) {
   if (!recording_) return;
-  ++num_messages_;
   std::visit(
       [this]<typename T>(const T& taken) {
         if constexpr (std::is_same_v<T, informers::InformerEvent> ||

@@ -46,8 +46,7 @@ class Recorder final : public scheduler::Tape {
 
   // Writes what waits, and that the recording ends here.
   void Finish();
-  // Of the frames, once finished: how many messages and decisions they hold.
-  uint64_t num_messages() const { return num_messages_; }
+  // Of the frames, once finished: how many decisions they hold.
   uint64_t num_decisions() const { return num_decisions_; }
 
   void BeginTurn(Time now, Time wall_now) override;
@@ -83,7 +82,6 @@ class Recorder final : public scheduler::Tape {
   bool recording_ = true;
   Batch batch_;
   Time handed_over_;
-  uint64_t num_messages_ = 0;
   uint64_t num_decisions_ = 0;
 
   base::Inbox<Batch> inbox_;

@@ -68,12 +68,6 @@ struct AnyPodGroup {
     return composite ? composite->spec.scheduling_constraints
                      : pod_group->spec.scheduling_constraints;
   }
-  // Whether its pods are evicted all together.
-  bool evicted_whole() const {
-    const auto& mode =
-        composite ? composite->spec.disruption_mode : pod_group->spec.disruption_mode;
-    return mode && mode->all;
-  }
   // The composite group that it is part of; none: it is a root.
   const std::optional<std::string>& parent() const {
     return composite ? composite->spec.parent_composite_pod_group_name
