@@ -6,6 +6,10 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <cstdint>
+#include <string>
+
+#include "berth/rfc3339.h"
 
 namespace berth::api {
 namespace {
@@ -48,77 +52,6 @@ std::string Format(Time time, bool with_micros) {
   return std::string(text.data(), end);
 }
 
-// Takes a number of exactly `digits` digits off `text`.
-std::optional<int> TakeNumber(std::string_view& text, size_t digits) {
-  if (text.size() < digits) return std::nullopt;
-  int number = 0;
-  for (const char c : text.substr(0, digits)) {
-    if (c < '0' || c > '9') return std::nullopt;
-    number = number * 10 + (c - '0');
-  }
-  text.remove_prefix(digits);
-  return number;
-}
-
-bool TakeChar(std::string_view& text, char wanted) {
-  if (text.empty() || text.front() != wanted) return false;
-  text.remove_prefix(1);
-  return true;
-}
-
-// The date's days since 1970.
-std::optional<int64_t> TakeDate(std::string_view& text) {
-  const auto year = TakeNumber(text, 4);
-  if (!year || !TakeChar(text, '-')) return std::nullopt;
-  const auto month = TakeNumber(text, 2);
-  if (!month || !TakeChar(text, '-')) return std::nullopt;
-  const auto day = TakeNumber(text, 2);
-  if (!day) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(*year),
-                                         std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day))};
-  if (!date.ok()) return std::nullopt;
-  return std::chrono::sys_days(date).time_since_epoch().count();
-}
-
-// "15:04:05", in seconds.
-std::optional<int64_t> TakeClock(std::string_view& text) {
-  const auto hour = TakeNumber(text, 2);
-  if (!hour || !TakeChar(text, ':')) return std::nullopt;
-  const auto minute = TakeNumber(text, 2);
-  if (!minute || !TakeChar(text, ':')) return std::nullopt;
-  const auto second = TakeNumber(text, 2);
-  if (!second || *hour > 23 || *minute > 59 || *second > 59) return std::nullopt;
-  return (*hour * 60 + *minute) * 60 + *second;
-}
-
-// ".123", in nanoseconds; finer digits are cut off.
-std::optional<int64_t> TakeFraction(std::string_view& text) {
-  if (!TakeChar(text, '.') && !TakeChar(text, ',')) return 0;
-  int64_t nanos = 0;
-  int64_t place = 100'000'000;
-  size_t digits = 0;
-  for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
-    nanos += (text[digits] - '0') * place;
-    place /= 10;
-  }
-  if (digits == 0) return std::nullopt;
-  text.remove_prefix(digits);
-  return nanos;
-}
-
-// "Z" or "+02:00", in seconds east of UTC.
-std::optional<int64_t> TakeOffset(std::string_view& text) {
-  if (TakeChar(text, 'Z')) return 0;
-  const bool west = TakeChar(text, '-');
-  if (!west && !TakeChar(text, '+')) return std::nullopt;
-  const auto hours = TakeNumber(text, 2);
-  if (!hours || !TakeChar(text, ':')) return std::nullopt;
-  const auto minutes = TakeNumber(text, 2);
-  if (!minutes || *hours > 24 || *minutes > 60) return std::nullopt;
-  return (*hours * 60 + *minutes) * (west ? -60 : 60);
-}
-
 }  // namespace
 
 std::string FormatTime(Time time) { return Format(time, false); }
@@ -126,19 +59,8 @@ std::string FormatTime(Time time) { return Format(time, false); }
 std::string FormatMicroTime(Time time) { return Format(time, true); }
 
 Result<Time> ParseTime(std::string_view text) {
-  const auto bad = [text] {
-    return Fail("\"" + std::string(text) + "\" is no RFC 3339 time such as 2006-01-02T15:04:05Z");
-  };
-  std::string_view rest = text;
-  const auto date = TakeDate(rest);
-  if (!date || !TakeChar(rest, 'T')) return bad();
-  const auto clock = TakeClock(rest);
-  if (!clock) return bad();
-  const auto nanos = TakeFraction(rest);
-  if (!nanos) return bad();
-  const auto offset = TakeOffset(rest);
-  if (!offset || !rest.empty()) return bad();
-  return TimeFromUnix(*date * kSecondsPerDay + *clock - *offset, *nanos);
+  if (const auto time = ParseRfc3339(text)) return TimeFromUnix(time->seconds, time->nanos);
+  return Fail("\"" + std::string(text) + "\" is no RFC 3339 time such as 2006-01-02T15:04:05Z");
 }
 
 Time TimeFromUnix(int64_t unix_seconds, int64_t nanos) {
