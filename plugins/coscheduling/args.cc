@@ -26,16 +26,13 @@ CoschedulingArgs ReadCoschedulingArgs(FieldReader& fields) {
 std::vector<std::string> CoschedulingProblems(const CoschedulingArgs& args,
                                               const std::string& parent) {
   std::vector<std::string> problems;
-  const auto check = [&](std::string_view field, int64_t value, int64_t highest,
-                         std::string_view range) {
-    if (value >= 0 && value <= highest) return;
-    problems.push_back(InvalidField(FieldPath(parent, field), std::to_string(value),
-                                    "not in valid range " + std::string(range)));
+  const auto check = [&](std::string_view field, int64_t value, int64_t highest) {
+    CheckRange(value, 0, highest, FieldPath(parent, field), problems);
   };
-  check(kPermitWaitingTime, args.permit_waiting_time_seconds, kMaxSeconds, "[0, 3153600000]");
-  check(kPodGroupBackoff, args.pod_group_backoff_seconds, kMaxSeconds, "[0, 3153600000]");
-  check(kPodGroupRejectPercentage, args.pod_group_reject_percentage, 100, "[0, 100]");
-  check(kCoschedulingSearchSteps, args.search_steps, INT32_MAX, "[0, inf)");
+  check(kPermitWaitingTime, args.permit_waiting_time_seconds, kMaxSeconds);
+  check(kPodGroupBackoff, args.pod_group_backoff_seconds, kMaxSeconds);
+  check(kPodGroupRejectPercentage, args.pod_group_reject_percentage, 100);
+  check(kCoschedulingSearchSteps, args.search_steps, INT64_MAX);
   return problems;
 }
 

@@ -21,14 +21,8 @@ std::vector<std::string> PreemptionProblems(const DefaultPreemptionArgs& args,
   const int32_t percentage = args.min_candidate_nodes_percentage;
   const int32_t absolute = args.min_candidate_nodes_absolute;
   std::vector<std::string> problems;
-  if (percentage < 0 || percentage > 100) {
-    problems.push_back(
-        InvalidField(percentage_path, std::to_string(percentage), "not in valid range [0, 100]"));
-  }
-  if (absolute < 0) {
-    problems.push_back(
-        InvalidField(absolute_path, std::to_string(absolute), "not in valid range [0, inf)"));
-  }
+  CheckRange(percentage, 0, 100, percentage_path, problems);
+  CheckRange(absolute, 0, INT64_MAX, absolute_path, problems);
   if (percentage == 0 && absolute == 0) {
     problems.push_back(InvalidField(
         percentage_path, "0", "cannot be zero at the same time as minCandidateNodesAbsolute"));

@@ -51,18 +51,14 @@ ShapeSpec ReadShapeSpec(FieldReader& fields) {
   ShapeSpec shape;
   fields.Read("weight", shape.weight);
   ReadRequests(fields, shape);
-  const ConfigValue::List& list = fields.GetList("devices");
-  for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf("devices"), i));
-    ShapeDevices devices;
+  ReadEach(fields, "devices", [&](FieldReader& entry) {
+    ShapeDevices& devices = shape.devices.emplace_back();
     entry.Read("deviceClassName", devices.device_class_name);
     entry.Read("count", devices.count);
     if (const ConfigValue* share = entry.Get("share")) {
       ReadQuantity(entry, "share", *share, devices.share);
     }
-    fields.Merge(entry);
-    shape.devices.push_back(std::move(devices));
-  }
+  });
   shape.match_expressions = ReadNodeRequirements(fields, "matchExpressions");
   return shape;
 }
@@ -143,12 +139,7 @@ std::vector<std::string> FragmentationProblems(const FragmentationAwareArgs& arg
 FragmentationAwareArgs ReadFragmentationArgs(FieldReader& fields) {
   FragmentationAwareArgs args;
   args.resources = ReadResources(fields, kResources);
-  const ConfigValue::List& list = fields.GetList(kMix);
-  for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf(kMix), i));
-    args.mix.push_back(ReadShapeSpec(entry));
-    fields.Merge(entry);
-  }
+  ReadEach(fields, kMix, [&](FieldReader& entry) { args.mix.push_back(ReadShapeSpec(entry)); });
   return args;
 }
 

@@ -16,9 +16,9 @@ GangSchedulingArgs ReadGangArgs(FieldReader& fields) {
 }
 
 std::vector<std::string> GangProblems(const GangSchedulingArgs& args, const std::string& path) {
-  if (args.search_steps >= 0) return {};
-  return {InvalidField(FieldPath(path, kGangSearchSteps), std::to_string(args.search_steps),
-                       "not in valid range [0, inf)")};
+  std::vector<std::string> problems;
+  CheckRange(args.search_steps, 0, INT64_MAX, FieldPath(path, kGangSearchSteps), problems);
+  return problems;
 }
 
 }  // namespace

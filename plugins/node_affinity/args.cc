@@ -18,39 +18,27 @@ api::NodeSelectorTerm ReadTerm(FieldReader& fields) {
 
 api::NodeSelector ReadSelector(FieldReader& fields) {
   api::NodeSelector selector;
-  const ConfigValue::List& list = fields.GetList("nodeSelectorTerms");
-  for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf("nodeSelectorTerms"), i));
-    selector.node_selector_terms.push_back(ReadTerm(entry));
-    fields.Merge(entry);
-  }
+  ReadEach(fields, "nodeSelectorTerms",
+           [&](FieldReader& entry) { selector.node_selector_terms.push_back(ReadTerm(entry)); });
   return selector;
 }
 
 api::PreferredSchedulingTerm ReadPreferred(FieldReader& fields) {
   api::PreferredSchedulingTerm term;
   fields.Read("weight", term.weight);
-  if (const ConfigValue* preference = fields.Get("preference")) {
-    FieldReader nested(*preference, fields.PathOf("preference"));
-    term.preference = ReadTerm(nested);
-    fields.Merge(nested);
-  }
+  ReadNested(fields, "preference",
+             [&](FieldReader& nested) { term.preference = ReadTerm(nested); });
   return term;
 }
 
 api::NodeAffinity ReadAffinity(FieldReader& fields) {
   api::NodeAffinity affinity;
-  if (const ConfigValue* required = fields.Get(kRequired)) {
-    FieldReader nested(*required, fields.PathOf(kRequired));
+  ReadNested(fields, kRequired, [&](FieldReader& nested) {
     affinity.required_during_scheduling_ignored_during_execution = ReadSelector(nested);
-    fields.Merge(nested);
-  }
-  const ConfigValue::List& preferred = fields.GetList(kPreferred);
-  for (size_t i = 0; i < preferred.size(); ++i) {
-    FieldReader nested(preferred[i], IndexedPath(fields.PathOf(kPreferred), i));
-    affinity.preferred_during_scheduling_ignored_during_execution.push_back(ReadPreferred(nested));
-    fields.Merge(nested);
-  }
+  });
+  ReadEach(fields, kPreferred, [&](FieldReader& entry) {
+    affinity.preferred_during_scheduling_ignored_during_execution.push_back(ReadPreferred(entry));
+  });
   return affinity;
 }
 
@@ -75,11 +63,8 @@ std::vector<std::string> AddedAffinityProblems(const NodeAffinityArgs& args,
 
 NodeAffinityArgs ReadNodeAffinityArgs(FieldReader& fields) {
   NodeAffinityArgs args;
-  if (const ConfigValue* added = fields.Get("addedAffinity")) {
-    FieldReader nested(*added, fields.PathOf("addedAffinity"));
-    args.added_affinity = ReadAffinity(nested);
-    fields.Merge(nested);
-  }
+  ReadNested(fields, "addedAffinity",
+             [&](FieldReader& nested) { args.added_affinity = ReadAffinity(nested); });
   return args;
 }
 

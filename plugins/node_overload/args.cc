@@ -50,9 +50,8 @@ std::vector<std::string> OverloadProblems(const RawOverloadArgs& args, const std
     const std::string field = FieldPath(FieldPath(parent, kThresholds), resource);
     if (resource != kCpuName && resource != kMemoryName) {
       problems.push_back(InvalidField(field, std::to_string(percent), "must be of cpu or memory"));
-    } else if (percent < 1 || percent > 100) {
-      problems.push_back(
-          InvalidField(field, std::to_string(percent), "not in valid range [1, 100]"));
+    } else {
+      CheckRange(percent, 1, 100, field, problems);
     }
   }
   return problems;

@@ -83,14 +83,12 @@ NumaArgs ReadNumaArgs(FieldReader& fields) {
   ReadNumaStrategy(fields, args);
   fields.Read("cacheResyncPeriodSeconds", args.cache_resync_period_seconds);
   fields.Read("discardReservedNodes", args.discard_reserved_nodes);
-  if (const ConfigValue* cache = fields.Get(kNumaCache)) {
-    FieldReader nested(*cache, fields.PathOf(kNumaCache));
+  ReadNested(fields, kNumaCache, [&](FieldReader& nested) {
     ReadNamed(nested, kForeignPodsDetect, kForeignPodsModes, args.foreign_pods);
     ReadNamed(nested, kResyncMethod, kResyncMethods, args.resync_method);
     ReadNamed(nested, kResyncScope, kResyncScopes, args.resync_scope);
     ReadNamed(nested, kInformerMode, kInformerModes, args.informer_mode);
-    fields.Merge(nested);
-  }
+  });
   return args;
 }
 

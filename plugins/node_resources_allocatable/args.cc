@@ -19,14 +19,11 @@ struct RawAllocatableArgs {
 
 RawAllocatableArgs ReadAllocatableArgs(FieldReader& fields) {
   RawAllocatableArgs args;
-  const ConfigValue::List& list = fields.GetList(kAllocatableResources);
-  for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf(kAllocatableResources), i));
+  ReadEach(fields, kAllocatableResources, [&](FieldReader& entry) {
     ResourceSpec& spec = args.resources.emplace_back();
     entry.Read("name", spec.name);
     entry.Read("weight", spec.weight);
-    fields.Merge(entry);
-  }
+  });
   fields.Read(kMode, args.mode);
   return args;
 }

@@ -18,19 +18,14 @@ struct RawStrategy {
 
 RawStrategy ReadStrategy(FieldReader& fields) {
   RawStrategy strategy;
-  const ConfigValue* value = fields.Get("scoringStrategy");
-  if (value == nullptr) return strategy;
-  // A strategy that is given has no default type.
-  strategy.type.clear();
-  FieldReader nested(*value, fields.PathOf("scoringStrategy"));
-  nested.Read("type", strategy.type);
-  strategy.resources = ReadResources(nested, "resources");
-  if (const ConfigValue* ratio = nested.Get("requestedToCapacityRatio")) {
-    FieldReader ratio_fields(*ratio, nested.PathOf("requestedToCapacityRatio"));
-    strategy.shape = ReadShape(ratio_fields, "shape");
-    nested.Merge(ratio_fields);
-  }
-  fields.Merge(nested);
+  ReadNested(fields, "scoringStrategy", [&](FieldReader& nested) {
+    // A strategy that is given has no default type.
+    strategy.type.clear();
+    nested.Read("type", strategy.type);
+    strategy.resources = ReadResources(nested, "resources");
+    ReadNested(nested, "requestedToCapacityRatio",
+               [&](FieldReader& ratio) { strategy.shape = ReadShape(ratio, "shape"); });
+  });
   return strategy;
 }
 

@@ -12,7 +12,6 @@ constexpr std::string_view kSystem = "System";
 constexpr std::string_view kList = "List";
 constexpr std::string_view kDefaultingType = "defaultingType";
 constexpr std::string_view kConstraints = "defaultConstraints";
-constexpr std::string_view kActions[] = {"DoNotSchedule", "ScheduleAnyway"};
 
 using Constraints = std::vector<api::TopologySpreadConstraint>;
 
@@ -37,17 +36,6 @@ api::TopologySpreadConstraint ReadConstraint(FieldReader& fields) {
   return constraint;
 }
 
-Constraints ReadConstraints(FieldReader& fields) {
-  Constraints constraints;
-  const ConfigValue::List& list = fields.GetList(kConstraints);
-  for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf(kConstraints), i));
-    constraints.push_back(ReadConstraint(entry));
-    fields.Merge(entry);
-  }
-  return constraints;
-}
-
 void CheckDefaultingType(const std::string& path, std::string_view type,
                          const Constraints& constraints, std::vector<std::string>& problems) {
   if (type != kSystem && type != kList) {
@@ -55,24 +43,6 @@ void CheckDefaultingType(const std::string& path, std::string_view type,
     problems.push_back(UnsupportedField(path, Quoted(type), kTypes));
   } else if (type == kSystem && !constraints.empty()) {
     problems.push_back(InvalidField(path, Quoted(type), "when .defaultConstraints are not empty"));
-  }
-}
-
-void CheckTopologyKey(const std::string& path, const std::string& key,
-                      std::vector<std::string>& problems) {
-  if (key.empty()) problems.push_back(RequiredField(path, "can not be empty"));
-  if (key.empty()) return;
-  for (const std::string& problem : LabelKeyProblems(key)) {
-    problems.push_back(InvalidField(path, Quoted(key), problem));
-  }
-}
-
-void CheckWhenUnsatisfiable(const std::string& path, const std::string& action,
-                            std::vector<std::string>& problems) {
-  if (action.empty()) {
-    problems.push_back(RequiredField(path, "can not be empty"));
-  } else if (std::ranges::find(kActions, action) == std::end(kActions)) {
-    problems.push_back(UnsupportedField(path, Quoted(action), kActions));
   }
 }
 
@@ -84,7 +54,7 @@ void CheckConstraint(const std::string& list, const Constraints& constraints, si
     problems.push_back(InvalidField(path + ".maxSkew", std::to_string(constraint.max_skew),
                                     "not in valid range (0, inf)"));
   }
-  CheckTopologyKey(path + ".topologyKey", constraint.topology_key, problems);
+  CheckLabelKey(path + ".topologyKey", constraint.topology_key, problems);
   CheckWhenUnsatisfiable(path + ".whenUnsatisfiable", constraint.when_unsatisfiable, problems);
   if (constraint.label_selector) {
     problems.push_back(
@@ -112,7 +82,8 @@ RawSpreadArgs ReadSpreadArgs(FieldReader& fields) {
   RawSpreadArgs args;
   fields.Read(kDefaultingType, args.type);
   if (args.type.empty()) args.type = kSystem;
-  args.constraints = ReadConstraints(fields);
+  ReadEach(fields, kConstraints,
+           [&](FieldReader& entry) { args.constraints.push_back(ReadConstraint(entry)); });
   return args;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/shared/args_reader.h"
 
-#include "berth/field_errors.h"
+#include <algorithm>
+#include <iterator>
 
 namespace berth::plugins {
 
@@ -21,17 +22,40 @@ void ReadTypeMeta(FieldReader& fields, std::string_view plugin) {
   }
 }
 
+void CheckRange(int64_t value, int64_t low, int64_t high, const std::string& path,
+                std::vector<std::string>& problems) {
+  if (value >= low && value <= high) return;
+  const std::string range =
+      "[" + std::to_string(low) + ", " + (high == INT64_MAX ? "inf)" : std::to_string(high) + "]");
+  problems.push_back(InvalidField(path, std::to_string(value), "not in valid range " + range));
+}
+
+void CheckLabelKey(const std::string& path, const std::string& key,
+                   std::vector<std::string>& problems) {
+  if (key.empty()) problems.push_back(RequiredField(path, "can not be empty"));
+  if (key.empty()) return;
+  for (const std::string& problem : LabelKeyProblems(key)) {
+    problems.push_back(InvalidField(path, Quoted(key), problem));
+  }
+}
+
+void CheckWhenUnsatisfiable(const std::string& path, const std::string& action,
+                            std::vector<std::string>& problems) {
+  if (action.empty()) {
+    problems.push_back(RequiredField(path, "can not be empty"));
+  } else if (std::ranges::find(kWhenUnsatisfiableActions, action) ==
+             std::end(kWhenUnsatisfiableActions)) {
+    problems.push_back(UnsupportedField(path, Quoted(action), kWhenUnsatisfiableActions));
+  }
+}
+
 std::vector<ResourceSpec> ReadResources(FieldReader& fields, std::string_view field) {
   std::vector<ResourceSpec> resources;
-  const ConfigValue::List& list = fields.GetList(field);
-  for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf(field), i));
-    ResourceSpec spec;
+  ReadEach(fields, field, [&](FieldReader& entry) {
+    ResourceSpec& spec = resources.emplace_back();
     entry.Read("name", spec.name);
     entry.Read("weight", spec.weight);
-    fields.Merge(entry);
-    resources.push_back(std::move(spec));
-  }
+  });
   if (resources.empty()) resources = DefaultResourceSpecs();
   for (ResourceSpec& spec : resources) {
     if (spec.weight == 0) spec.weight = 1;
@@ -42,16 +66,12 @@ std::vector<ResourceSpec> ReadResources(FieldReader& fields, std::string_view fi
 std::vector<api::NodeSelectorRequirement> ReadNodeRequirements(FieldReader& fields,
                                                                std::string_view field) {
   std::vector<api::NodeSelectorRequirement> requirements;
-  const ConfigValue::List& list = fields.GetList(field);
-  for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf(field), i));
-    api::NodeSelectorRequirement requirement;
+  ReadEach(fields, field, [&](FieldReader& entry) {
+    api::NodeSelectorRequirement& requirement = requirements.emplace_back();
     entry.Read("key", requirement.key);
     entry.Read("operator", requirement.operator_);
     entry.Read("values", requirement.values);
-    fields.Merge(entry);
-    requirements.push_back(std::move(requirement));
-  }
+  });
   return requirements;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "berth/api/pod.h"
 #include "berth/config_value.h"
+#include "berth/field_errors.h"
 
 namespace berth::plugins {
 
@@ -24,6 +26,40 @@ std::vector<ResourceSpec> DefaultResourceSpecs();
 // Takes the optional apiVersion and kind of a plugin's args. A kind other than `<plugin>Args` is a
 // problem.
 void ReadTypeMeta(FieldReader& fields, std::string_view plugin);
+
+// Calls read(entry) for each element of a list of maps.
+template <typename ReadEntry>
+void ReadEach(FieldReader& fields, std::string_view field, const ReadEntry& read) {
+  const ConfigValue::List& list = fields.GetList(field);
+  for (size_t i = 0; i < list.size(); ++i) {
+    FieldReader entry(list[i], IndexedPath(fields.PathOf(field), i));
+    read(entry);
+    fields.Merge(entry);
+  }
+}
+
+// Calls read(nested) for the map at the field; false where there is none.
+template <typename ReadFields>
+bool ReadNested(FieldReader& fields, std::string_view field, const ReadFields& read) {
+  const ConfigValue* value = fields.Get(field);
+  if (value == nullptr) return false;
+  FieldReader nested(*value, fields.PathOf(field));
+  read(nested);
+  fields.Merge(nested);
+  return true;
+}
+
+// Adds a problem where the value at `path` is below `low` or above `high`; INT64_MAX: any is fine.
+void CheckRange(int64_t value, int64_t low, int64_t high, const std::string& path,
+                std::vector<std::string>& problems);
+
+// What a topology spread constraint may say of pods that it does not fit.
+inline constexpr std::string_view kWhenUnsatisfiableActions[] = {"DoNotSchedule", "ScheduleAnyway"};
+// Each adds what is wrong with a constraint's field at `path`.
+void CheckLabelKey(const std::string& path, const std::string& key,
+                   std::vector<std::string>& problems);
+void CheckWhenUnsatisfiable(const std::string& path, const std::string& action,
+                            std::vector<std::string>& problems);
 
 // Reads a list of {name, weight}; a missing weight becomes 1, a missing list the default.
 std::vector<ResourceSpec> ReadResources(FieldReader& fields, std::string_view field);

@@ -14,15 +14,11 @@ constexpr int32_t kMaxShapeScore = 10;
 
 std::vector<UtilizationShapePoint> ReadShape(FieldReader& fields, std::string_view field) {
   std::vector<UtilizationShapePoint> shape;
-  const ConfigValue::List& list = fields.GetList(field);
-  for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf(field), i));
-    UtilizationShapePoint point;
+  ReadEach(fields, field, [&](FieldReader& entry) {
+    UtilizationShapePoint& point = shape.emplace_back();
     entry.Read("utilization", point.utilization);
     entry.Read("score", point.score);
-    fields.Merge(entry);
-    shape.push_back(point);
-  }
+  });
   return shape;
 }
 
@@ -40,16 +36,9 @@ void ValidateShape(std::span<const UtilizationShapePoint> shape, std::string_vie
     break;
   }
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i].utilization < 0 || shape[i].utilization > kMaxUtilization) {
-      problems.push_back(InvalidField(IndexedPath(path, i) + ".utilization",
-                                      std::to_string(shape[i].utilization),
-                                      "not in valid range [0, 100]"));
-    }
-    if (shape[i].score < 0 || shape[i].score > kMaxShapeScore) {
-      problems.push_back(InvalidField(IndexedPath(path, i) + ".score",
-                                      std::to_string(shape[i].score),
-                                      "not in valid range [0, 10]"));
-    }
+    const std::string point = IndexedPath(path, i);
+    CheckRange(shape[i].utilization, 0, kMaxUtilization, point + ".utilization", problems);
+    CheckRange(shape[i].score, 0, kMaxShapeScore, point + ".score", problems);
   }
 }
 

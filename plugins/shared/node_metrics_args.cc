@@ -46,15 +46,13 @@ void CheckMetricsAddress(const std::string& address, const std::string& path,
 
 NodeMetricsArgs ReadNodeMetricsArgs(FieldReader& fields) {
   NodeMetricsArgs args;
-  if (const ConfigValue* value = fields.Get(kMetricProvider)) {
-    FieldReader provider(*value, fields.PathOf(kMetricProvider));
+  ReadNested(fields, kMetricProvider, [&](FieldReader& provider) {
     provider.Read(kType, args.type);
     provider.Read(kAddress, args.address);
     provider.Read(kToken, args.token);
     bool insecure = false;
     if (provider.Read(kInsecureSkipVerify, insecure)) args.insecure_skip_verify = insecure;
-    fields.Merge(provider);
-  }
+  });
   std::string watcher;
   if (fields.Read(kWatcherAddress, watcher)) args.watcher_address = std::move(watcher);
   return args;

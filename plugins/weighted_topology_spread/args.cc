@@ -21,7 +21,6 @@ constexpr std::string_view kWeights = "weights";
 constexpr std::string_view kOrder = "order";
 constexpr std::string_view kMaxSkew = "maxSkew";
 constexpr std::string_view kWhenUnsatisfiable = "whenUnsatisfiable";
-constexpr std::string_view kWhat[] = {"DoNotSchedule", "ScheduleAnyway"};
 
 constexpr size_t kMaxValues = 100;
 // With these a share of 2^31 pods is counted in 64 bits.
@@ -39,7 +38,7 @@ struct RawConstraint {
   std::optional<int32_t> max_skew;
   std::string when_unsatisfiable;
 
-  bool hard() const { return when_unsatisfiable == kWhat[0]; }
+  bool hard() const { return when_unsatisfiable == kWhenUnsatisfiableActions[0]; }
 };
 
 api::StringMap ReadLabels(FieldReader& fields, std::string_view field) {
@@ -60,22 +59,17 @@ api::StringMap ReadLabels(FieldReader& fields, std::string_view field) {
 }
 
 std::optional<api::LabelSelector> ReadSelector(FieldReader& fields) {
-  const ConfigValue* value = fields.Get(kWeightedSelector);
-  if (value == nullptr) return std::nullopt;
   api::LabelSelector selector;
-  FieldReader nested(*value, fields.PathOf(kWeightedSelector));
-  selector.match_labels = ReadLabels(nested, "matchLabels");
-  const ConfigValue::List& list = nested.GetList("matchExpressions");
-  for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(nested.PathOf("matchExpressions"), i));
-    api::LabelSelectorRequirement& requirement = selector.match_expressions.emplace_back();
-    entry.Read("key", requirement.key);
-    entry.Read("operator", requirement.operator_);
-    entry.Read("values", requirement.values);
-    nested.Merge(entry);
-  }
-  fields.Merge(nested);
-  return selector;
+  const bool found = ReadNested(fields, kWeightedSelector, [&](FieldReader& nested) {
+    selector.match_labels = ReadLabels(nested, "matchLabels");
+    ReadEach(nested, "matchExpressions", [&](FieldReader& entry) {
+      api::LabelSelectorRequirement& requirement = selector.match_expressions.emplace_back();
+      entry.Read("key", requirement.key);
+      entry.Read("operator", requirement.operator_);
+      entry.Read("values", requirement.values);
+    });
+  });
+  return found ? std::optional(std::move(selector)) : std::nullopt;
 }
 
 RawConstraint ReadWeightedConstraint(FieldReader& fields) {
@@ -84,13 +78,10 @@ RawConstraint ReadWeightedConstraint(FieldReader& fields) {
   fields.Read(kNamespaces, constraint.namespaces);
   fields.Read(kMatchLabelKeys, constraint.match_label_keys);
   fields.Read(kTopologyKey, constraint.topology_key);
-  const ConfigValue::List& weights = fields.GetList(kWeights);
-  for (size_t i = 0; i < weights.size(); ++i) {
-    FieldReader entry(weights[i], IndexedPath(fields.PathOf(kWeights), i));
+  ReadEach(fields, kWeights, [&](FieldReader& entry) {
     entry.Read("value", constraint.weighted_values.emplace_back());
     entry.Read("weight", constraint.weights.emplace_back(0));
-    fields.Merge(entry);
-  }
+  });
   fields.Read(kOrder, constraint.order);
   int32_t max_skew = 0;
   if (fields.Read(kMaxSkew, max_skew)) constraint.max_skew = max_skew;
@@ -100,22 +91,9 @@ RawConstraint ReadWeightedConstraint(FieldReader& fields) {
 
 std::vector<RawConstraint> ReadWeightedArgs(FieldReader& fields) {
   std::vector<RawConstraint> constraints;
-  const ConfigValue::List& list = fields.GetList(kWeightedConstraints);
-  for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf(kWeightedConstraints), i));
-    constraints.push_back(ReadWeightedConstraint(entry));
-    fields.Merge(entry);
-  }
+  ReadEach(fields, kWeightedConstraints,
+           [&](FieldReader& entry) { constraints.push_back(ReadWeightedConstraint(entry)); });
   return constraints;
-}
-
-void CheckLabelKey(const std::string& path, const std::string& key,
-                   std::vector<std::string>& problems) {
-  if (key.empty()) problems.push_back(RequiredField(path, "can not be empty"));
-  if (key.empty()) return;
-  for (const std::string& problem : LabelKeyProblems(key)) {
-    problems.push_back(InvalidField(path, Quoted(key), problem));
-  }
 }
 
 // `path_of(i)` is where the i-th value stands.
@@ -140,10 +118,7 @@ void CheckWeights(const std::string& path, const RawConstraint& constraint,
       constraint.weighted_values, [&](size_t i) { return IndexedPath(list, i) + ".value"; },
       problems);
   for (size_t i = 0; i < constraint.weights.size(); ++i) {
-    if (constraint.weights[i] >= 1 && constraint.weights[i] <= kMaxWeight) continue;
-    problems.push_back(InvalidField(IndexedPath(list, i) + ".weight",
-                                    std::to_string(constraint.weights[i]),
-                                    "not in valid range [1, " + std::to_string(kMaxWeight) + "]"));
+    CheckRange(constraint.weights[i], 1, kMaxWeight, IndexedPath(list, i) + ".weight", problems);
   }
 }
 
@@ -196,12 +171,8 @@ std::vector<std::string> WeightedProblems(const std::vector<RawConstraint>& cons
     CheckLabelKey(FieldPath(path, kTopologyKey), constraint.topology_key, problems);
     CheckListOfValues(path, constraint, problems);
     CheckMaxSkew(FieldPath(path, kMaxSkew), constraint, problems);
-    const std::string what = FieldPath(path, kWhenUnsatisfiable);
-    if (constraint.when_unsatisfiable.empty()) {
-      problems.push_back(RequiredField(what, "can not be empty"));
-    } else if (std::ranges::find(kWhat, constraint.when_unsatisfiable) == std::end(kWhat)) {
-      problems.push_back(UnsupportedField(what, Quoted(constraint.when_unsatisfiable), kWhat));
-    }
+    CheckWhenUnsatisfiable(FieldPath(path, kWhenUnsatisfiable), constraint.when_unsatisfiable,
+                           problems);
   }
   return problems;
 }
@@ -240,7 +211,8 @@ ConfigValue WithWeightedDefaults(const ConfigValue& args, const ArgsFeatures&) {
     const ConfigValue* what = constraint.Find(kWhenUnsatisfiable);
     const bool has_skew = weights != nullptr && weights->list() != nullptr &&
                           !weights->list()->empty() && what != nullptr &&
-                          what->string() != nullptr && *what->string() == kWhat[0];
+                          what->string() != nullptr &&
+                          *what->string() == kWhenUnsatisfiableActions[0];
     if (has_skew) constraint = WithDefault(constraint, kMaxSkew, ConfigValue(int64_t{1}));
   }
   return WithField(args, kWeightedConstraints, ConfigValue(std::move(constraints)));
