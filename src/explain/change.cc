@@ -4,7 +4,12 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 #include "src/base/json.h"
 #include "src/explain/spec_json.h"
@@ -54,9 +59,17 @@ std::string BudgetsText(const EvictPods& change) {
   return text.empty() ? text : text + ")";
 }
 
-// For each type its name, its members in documents, and its text.
+// By the place in the variant.
+constexpr std::string_view kNames[] = {"LowerRequest",     "Tolerate",          "DropNodeSelector",
+                                       "DropNodeAffinity", "WidenNodeAffinity", "DropPodAffinity",
+                                       "RelaxSpread",      "SpreadAnyway",      "HonorTaints",
+                                       "LowerMinDomains",  "DropHostPort",      "UseStorageClass",
+                                       "AllowAnyTopology", "AddNode",           "Uncordon",
+                                       "RemoveTaint",      "SetLabel",          "EvictPods"};
+static_assert(std::size(kNames) == std::variant_size_v<Change>);
 
-std::string_view Name(const LowerRequest&) { return "LowerRequest"; }
+// For each type its members in documents, and its text.
+
 void Members(const LowerRequest& c, JsonObject& out) {
   out.Add("from", c.from.ToCanonicalString());
   out.Add("resource", c.resource);
@@ -67,11 +80,9 @@ std::string Text(const LowerRequest& c) {
          c.from.ToCanonicalString();
 }
 
-std::string_view Name(const Tolerate&) { return "Tolerate"; }
 void Members(const Tolerate& c, JsonObject& out) { AppendTaintValue(c.taint, out.Key("taint")); }
 std::string Text(const Tolerate& c) { return "pod: tolerate " + ToText(c.taint); }
 
-std::string_view Name(const DropNodeSelector&) { return "DropNodeSelector"; }
 void Members(const DropNodeSelector& c, JsonObject& out) {
   out.Add("key", c.key);
   out.Add("value", c.value);
@@ -80,7 +91,6 @@ std::string Text(const DropNodeSelector& c) {
   return "pod: drop node selector " + c.key + "=" + c.value;
 }
 
-std::string_view Name(const DropNodeAffinity&) { return "DropNodeAffinity"; }
 void Members(const DropNodeAffinity& c, JsonObject& out) {
   AppendRequirement(c.requirement, out.Key(c.field ? "matchField" : "matchExpression"));
 }
@@ -88,7 +98,6 @@ std::string Text(const DropNodeAffinity& c) {
   return "pod: drop node affinity for " + SelectorText(c.requirement);
 }
 
-std::string_view Name(const WidenNodeAffinity&) { return "WidenNodeAffinity"; }
 void Members(const WidenNodeAffinity& c, JsonObject& out) {
   out.Add("key", c.key);
   out.Add("value", c.value);
@@ -97,7 +106,6 @@ std::string Text(const WidenNodeAffinity& c) {
   return "pod: node affinity also for " + c.key + "=" + c.value;
 }
 
-std::string_view Name(const DropPodAffinity&) { return "DropPodAffinity"; }
 void Members(const DropPodAffinity& c, JsonObject& out) {
   out.Add("anti", c.anti);
   if (c.term.label_selector) AppendSelector(*c.term.label_selector, {}, out.Key("labelSelector"));
@@ -113,7 +121,6 @@ std::string Text(const DropPodAffinity& c) {
   return (c.anti ? "pod: drop pod anti-affinity to " : "pod: drop pod affinity to ") + TermText(c);
 }
 
-std::string_view Name(const RelaxSpread&) { return "RelaxSpread"; }
 void Members(const RelaxSpread& c, JsonObject& out) {
   out.Add("from", c.from);
   out.Add("to", c.to);
@@ -124,19 +131,16 @@ std::string Text(const RelaxSpread& c) {
          std::to_string(c.from) + " per " + c.topology_key;
 }
 
-std::string_view Name(const SpreadAnyway&) { return "SpreadAnyway"; }
 void Members(const SpreadAnyway& c, JsonObject& out) { out.Add("topologyKey", c.topology_key); }
 std::string Text(const SpreadAnyway& c) {
   return "pod: spread with ScheduleAnyway per " + c.topology_key;
 }
 
-std::string_view Name(const HonorTaints&) { return "HonorTaints"; }
 void Members(const HonorTaints& c, JsonObject& out) { out.Add("topologyKey", c.topology_key); }
 std::string Text(const HonorTaints& c) {
   return "pod: spread with nodeTaintsPolicy Honor per " + c.topology_key;
 }
 
-std::string_view Name(const LowerMinDomains&) { return "LowerMinDomains"; }
 void Members(const LowerMinDomains& c, JsonObject& out) {
   out.Add("from", c.from);
   out.Add("to", c.to);
@@ -147,7 +151,6 @@ std::string Text(const LowerMinDomains& c) {
          std::to_string(c.from) + " per " + c.topology_key;
 }
 
-std::string_view Name(const DropHostPort&) { return "DropHostPort"; }
 void Members(const DropHostPort& c, JsonObject& out) {
   out.Add("port", c.port);
   out.Add("protocol", c.protocol.empty() ? "TCP" : c.protocol);
@@ -157,7 +160,6 @@ std::string Text(const DropHostPort& c) {
          (c.protocol.empty() ? "TCP" : c.protocol);
 }
 
-std::string_view Name(const UseStorageClass&) { return "UseStorageClass"; }
 void Members(const UseStorageClass& c, JsonObject& out) {
   out.Add("claim", c.claim);
   out.Add("from", c.from);
@@ -168,7 +170,6 @@ std::string Text(const UseStorageClass& c) {
          (c.from.empty() ? "none" : c.from);
 }
 
-std::string_view Name(const AllowAnyTopology&) { return "AllowAnyTopology"; }
 void Members(const AllowAnyTopology& c, JsonObject& out) {
   out.Add("storageClass", c.storage_class);
 }
@@ -176,7 +177,6 @@ std::string Text(const AllowAnyTopology& c) {
   return "cluster: storage class " + c.storage_class + " without allowedTopologies";
 }
 
-std::string_view Name(const AddNode&) { return "AddNode"; }
 void Members(const AddNode& c, JsonObject& out) {
   if (!c.labels.empty()) AppendStringMap(c.labels, out.Key("labels"));
   out.Add("like", c.like);
@@ -191,11 +191,9 @@ std::string Text(const AddNode& c) {
   return text;
 }
 
-std::string_view Name(const Uncordon&) { return "Uncordon"; }
 void Members(const Uncordon& c, JsonObject& out) { out.Add("node", c.node); }
 std::string Text(const Uncordon& c) { return "cluster: uncordon " + c.node; }
 
-std::string_view Name(const RemoveTaint&) { return "RemoveTaint"; }
 void Members(const RemoveTaint& c, JsonObject& out) {
   out.Add("node", c.node);
   AppendTaintValue(c.taint, out.Key("taint"));
@@ -204,7 +202,6 @@ std::string Text(const RemoveTaint& c) {
   return "cluster: " + c.node + " without taint " + ToText(c.taint);
 }
 
-std::string_view Name(const SetLabel&) { return "SetLabel"; }
 void Members(const SetLabel& c, JsonObject& out) {
   out.Add("key", c.key);
   out.Add("node", c.node);
@@ -214,7 +211,6 @@ std::string Text(const SetLabel& c) {
   return "cluster: label " + c.node + " " + c.key + "=" + c.value;
 }
 
-std::string_view Name(const EvictPods&) { return "EvictPods"; }
 void Members(const EvictPods& c, JsonObject& out) {
   if (!c.budgets.empty()) {
     base::JsonList budgets(out.Key("budgets"));
@@ -241,9 +237,7 @@ std::string Text(const EvictPods& c) {
 
 }  // namespace
 
-std::string_view ChangeName(const Change& change) {
-  return std::visit([](const auto& held) { return Name(held); }, change);
-}
+std::string_view ChangeName(const Change& change) { return kNames[change.index()]; }
 
 bool IsOfPod(const Change& change) { return change.index() <= Change(DropHostPort()).index(); }
 
