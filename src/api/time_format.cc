@@ -5,8 +5,8 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <optional>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "berth/rfc3339.h"

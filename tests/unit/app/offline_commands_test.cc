@@ -770,11 +770,10 @@ TEST_F(OfflineCommandsTest, PackingCountsThePendingPodsOfTheConfigurationsProfil
   EXPECT_THAT(
       out_,
       HasSubstr("\n-     cpu               0   4    0 %         0             4            -\n"));
-  const std::string config =
-      folder_.Write("config.yaml",
-                    "apiVersion: kubescheduler.config.k8s.io/v1\n"
-                    "kind: KubeSchedulerConfiguration\n"
-                    "profiles: [{schedulerName: another}]\n");
+  const std::string config = folder_.Write("config.yaml",
+                                           "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                           "kind: KubeSchedulerConfiguration\n"
+                                           "profiles: [{schedulerName: another}]\n");
   EXPECT_EQ(Run(Packing, {"-o", "json", "--config", config}), kDone);
   EXPECT_THAT(out_, StartsWith("{\"nodes\":1,\"pods\":1,\"pendingPods\":0,\"nodePools\":["));
 }
