@@ -273,7 +273,7 @@ Result<Document> Parse(std::string_view text, std::string_view file_name) {
   if (IsJson(text)) {
     Document read{.value = {}, .order = MemberOrder::kAsWritten};
     auto value = documents::ParseJson(text, file_name, [&read](std::string_view key) {
-      read.repeated.push_back("duplicate field " + Quoted(std::string(key)));
+      read.repeated.push_back("duplicate field " + Quoted(key));
     });
     if (!value) return Fail(value.error());
     read.value = *std::move(value);

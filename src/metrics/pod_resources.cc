@@ -32,7 +32,8 @@ double ToDouble(const api::Quantity& quantity) {
   constexpr Unit kUnits[] = {{1'000'000'000, 1}, {1'000'000, 1e-3}, {1'000, 1e-6}, {1, 1e-9}};
   const Unit& unit = *std::ranges::find_if(
       kUnits, [&](const Unit& one) { return quantity.nanos() % one.nanos == 0; });
-  return static_cast<double>(quantity.nanos() / unit.nanos) * unit.value;
+  const auto units = quantity.nanos() / unit.nanos;
+  return static_cast<double>(units) * unit.value;
 }
 
 bool HasEnded(const api::Pod& pod) {
