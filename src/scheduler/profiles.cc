@@ -254,8 +254,8 @@ Result<void> CheckSortsAlike(const config::SchedulerConfiguration& configuration
   const std::string_view sort = SortsBy(profile);
   const std::string name = Quoted(profile.scheduler_name());
   if (OrderOf(sort) != OrderOf(wanted)) {
-    return Fail("different queue sort plugins for profile " + name + ": " +
-                Quoted(std::string(sort)) + ", first: " + Quoted(std::string(wanted)));
+    return Fail("different queue sort plugins for profile " + name + ": " + Quoted(sort) +
+                ", first: " + Quoted(wanted));
   }
   if (sort == wanted && ArgsOf(configuration, profile.scheduler_name(), sort) !=
                             ArgsOf(configuration, first.scheduler_name(), sort)) {
