@@ -186,7 +186,7 @@ class Profile::Builder {
   }
 
   static tl::unexpected<Error> RegisteredTwice(const std::string& name, std::string_view type) {
-    return Fail("plugin " + Quoted(name) + " already registered as " + Quoted(std::string(type)));
+    return Fail("plugin " + Quoted(name) + " already registered as " + Quoted(type));
   }
 
   // Errors: what the point's own list names cannot be there.

@@ -328,7 +328,7 @@ std::vector<std::string> ServingFlagProblems(const RunFlags& flags, bool uid_hea
   for (const std::string& path : flags.authorization.always_allow_paths) {
     const std::string_view bare = std::string_view(path).substr(path.starts_with('/') ? 1 : 0);
     if (bare.find('*') >= bare.size() - std::min<size_t>(bare.size(), 1)) continue;
-    problems.push_back("only trailing * allowed in " + Quoted(std::string(bare)));
+    problems.push_back("only trailing * allowed in " + Quoted(bare));
   }
   return problems;
 }
