@@ -12,7 +12,6 @@
 #include "plugins/dynamic_resources/device_claims.h"
 
 namespace berth::plugins {
-
 namespace {
 
 const api::AllocatedDeviceStatus* StatusOf(const api::ResourceClaim& claim,

@@ -10,7 +10,6 @@
 #include "berth/saturating.h"
 
 namespace berth::plugins {
-
 namespace {
 
 // The beta distribution needs a variance below mean * (1 - mean).

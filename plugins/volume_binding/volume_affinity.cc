@@ -11,7 +11,6 @@
 #include "plugins/shared/csi_migration.h"
 
 namespace berth::plugins {
-
 namespace {
 
 using Affinity = std::optional<api::VolumeNodeAffinity>;

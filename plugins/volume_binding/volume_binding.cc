@@ -21,7 +21,6 @@
 #include "plugins/volume_binding/pod_claims.h"
 
 namespace berth::plugins {
-
 namespace {
 
 // Counts a failure of `operation`: predicate, assume or bind. Any thread.

@@ -14,7 +14,6 @@
 #include "plugins/shared/spend_on_nodes.h"
 
 namespace berth::plugins {
-
 namespace {
 
 // So few comparisons need no table.

@@ -12,7 +12,6 @@
 #include "src/base/json.h"
 
 namespace berth::api {
-
 namespace {
 
 using base::JsonObject;

@@ -7,7 +7,6 @@
 #include "src/cache/same_objects.h"
 
 namespace berth::cache {
-
 namespace {
 
 // A pod that has a node, with what keeps the names of its resources.

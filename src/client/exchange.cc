@@ -10,7 +10,6 @@
 #include "src/client/request_slots.h"
 
 namespace berth::client {
-
 namespace {
 
 // It goes into logs and events.

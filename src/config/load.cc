@@ -21,7 +21,6 @@
 #include "src/documents/parse.h"
 
 namespace berth::config {
-
 namespace {
 
 bool Names(const std::vector<PluginRef>& list, std::string_view name) {

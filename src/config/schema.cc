@@ -11,7 +11,6 @@
 #include "berth/field_errors.h"
 
 namespace berth::config {
-
 namespace {
 
 constexpr std::string_view kAlphabet =

@@ -16,7 +16,6 @@
 #include "src/documents/parse.h"
 
 namespace berth::documents {
-
 namespace {
 
 // "cluster.yaml:812", "line 812" without a name.

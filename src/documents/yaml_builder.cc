@@ -15,7 +15,6 @@
 #include "src/documents/duplicates.h"
 
 namespace berth::documents {
-
 namespace {
 
 // What a plain scalar of YAML 1.1 means to Kubernetes, which turns it into JSON: null, a boolean

@@ -27,7 +27,6 @@
 #include "src/framework/loadable/loaded_plugin.h"
 
 namespace berth::framework {
-
 namespace {
 
 // Whether only root and this process's user can change what stands at `path`, or put

@@ -8,7 +8,6 @@
 #include "src/framework/timing.h"
 
 namespace berth::framework {
-
 namespace {
 
 GeneratePlacementsResult AskForPlacements(const Profile& profile, Cycle& cycle,

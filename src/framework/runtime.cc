@@ -11,7 +11,6 @@
 #include "src/framework/timing.h"
 
 namespace berth::framework {
-
 namespace {
 
 constexpr Duration kMaxPermitTimeout = std::chrono::minutes(15);

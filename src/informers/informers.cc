@@ -10,7 +10,6 @@
 #include "src/informers/reflector.h"
 
 namespace berth::informers {
-
 namespace {
 
 // Events that a resumed watch begins with follow its head at once, but nothing marks the last.

@@ -6,7 +6,6 @@
 #include <utility>
 
 namespace berth::metrics {
-
 namespace {
 
 // Powers of two divided by 8, to the digit that Prometheus' library for Go rounds them to: what

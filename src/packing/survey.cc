@@ -9,7 +9,6 @@
 #include "absl/hash/hash.h"
 
 namespace berth::packing {
-
 namespace {
 
 __extension__ typedef __int128 Wide;

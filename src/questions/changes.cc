@@ -8,7 +8,6 @@
 #include "src/questions/replicas.h"
 
 namespace berth::questions {
-
 namespace {
 
 using informers::Kind;

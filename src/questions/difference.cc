@@ -14,7 +14,6 @@
 #include "src/simulator/report.h"
 
 namespace berth::questions {
-
 namespace {
 
 using base::JsonObject;

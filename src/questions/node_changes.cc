@@ -7,7 +7,6 @@
 #include "src/questions/changes.h"
 
 namespace berth::questions {
-
 namespace {
 
 using informers::Kind;

@@ -15,7 +15,6 @@
 #include "src/questions/replicas.h"
 
 namespace berth::questions {
-
 namespace {
 
 // Nodes that stand for their group.

@@ -11,7 +11,6 @@
 #include "src/simulator/cluster_files.h"
 
 namespace berth::questions {
-
 namespace {
 
 using informers::Kind;

@@ -17,7 +17,6 @@
 #include "src/scheduler/scheduler.h"
 
 namespace berth::recording {
-
 namespace {
 
 // An API server that never answers, and an executor that never runs anything: what goes out of a

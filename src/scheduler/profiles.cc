@@ -25,7 +25,6 @@
 #include "src/scheduler/watched_events.h"
 
 namespace berth::scheduler {
-
 namespace {
 
 // One profile's Handle; see berth/in_tree/handle.h for the threads.

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace berth {
-
 namespace {
 
 // Takes `pod` out of `pods`; false when it is not there.

@@ -7,7 +7,6 @@
 #include "berth/config_value.h"
 
 namespace berth::serving {
-
 namespace {
 
 const std::string* Find(const Fields& fields, std::string_view name) {

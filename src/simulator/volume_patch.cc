@@ -8,7 +8,6 @@
 #include "src/api/time_format.h"
 
 namespace berth::simulator {
-
 namespace {
 
 // Sets a string from a member of a patch: null clears it.

@@ -28,7 +28,6 @@
 #include "src/plan/progress.h"
 
 namespace berth::app {
-
 namespace {
 
 // `berth plan --apply`: carries a plan out on the live cluster (docs/plan.md). Returns the exit

@@ -23,7 +23,6 @@
 #include "src/recording/replay.h"
 
 namespace berth::app {
-
 namespace {
 
 // What a replay came to, for people and for programs.

@@ -26,7 +26,6 @@
 #include "src/simulator/simulation.h"
 
 namespace berth::app {
-
 namespace {
 
 // Answers what `berth simulate` was asked by what-if flags about a simulation that has its objects

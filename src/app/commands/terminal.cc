@@ -10,7 +10,6 @@
 #include <utility>
 
 namespace berth::app {
-
 namespace {
 
 constexpr int kWidth = 40;

@@ -36,7 +36,6 @@
 #include "src/shadow/summary.h"
 
 namespace berth::app {
-
 namespace {
 
 // The HTTPS server as the flags describe it, with clients of its own for the questions that it asks

@@ -21,7 +21,6 @@
 #include "src/serving/health.h"
 
 namespace berth::app {
-
 namespace {
 
 using metrics::Metric;

@@ -14,7 +14,6 @@
 #include "src/serving/shared_page.h"
 
 namespace berth::app {
-
 namespace {
 
 using serving::MediaRange;

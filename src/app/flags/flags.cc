@@ -13,7 +13,6 @@
 #include "src/app/version.h"
 
 namespace berth::app {
-
 namespace {
 
 constexpr auto kFlags = std::to_array<std::string_view>({

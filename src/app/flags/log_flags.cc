@@ -17,7 +17,6 @@
 #include "src/base/text.h"
 
 namespace berth::app {
-
 namespace {
 
 // "cert,key" or "cert,key:name,name".
