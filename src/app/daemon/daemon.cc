@@ -24,6 +24,9 @@ constexpr Duration kOverdueTolerance = std::chrono::seconds(20);
 // had their turn by then are given up.
 constexpr Duration kEventsPatience = std::chrono::seconds(1);
 
+// What a rate of zero stands for, as to client-go.
+constexpr float kQpsForZero = 5;
+
 std::string Hostname() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
@@ -62,8 +65,6 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   Random seeds(options.seed);
   client::ClientOptions client_options;
   client_options.server = std::move(*server);
-  // As client-go has it.
-  constexpr float kQpsForZero = 5;
   client_options.qps = connection.qps == 0 ? kQpsForZero : connection.qps;
   client_options.burst = connection.burst;
   client_options.user_agent = client::UserAgent(kVersion, kKubernetesVersion, "scheduler");

@@ -330,6 +330,15 @@ DaemonOptions MakeDaemonOptions(const RunFlags& flags, const Settings& settings,
   return options;
 }
 
+// What is measured, and how, as flags and feature gates say.
+Result<metrics::RegistryOptions> MetricsAsSet(const RunFlags& flags, const Settings& settings) {
+  auto metrics = ReadMetricsFlags(flags.metrics);
+  if (!metrics) return metrics;
+  metrics->native_histograms = settings.feature_gates.Enabled("NativeHistograms");
+  metrics->absent = MetricsOfGatesOff(settings.feature_gates, settings.features().pod_groups());
+  return metrics;
+}
+
 }  // namespace
 
 int Run(const std::vector<std::string>& arguments, const std::string& program,
@@ -349,10 +358,8 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
 
   auto settings = ResolveSettings(*flags, in_tree);
   if (!settings) return CommandFailed(settings.error());
-  auto metrics = ReadMetricsFlags(flags->metrics);
+  auto metrics = MetricsAsSet(*flags, *settings);
   if (!metrics) return CommandFailed(metrics.error());
-  metrics->native_histograms = settings->feature_gates.Enabled("NativeHistograms");
-  metrics->absent = MetricsOfGatesOff(settings->feature_gates, settings->features().pod_groups());
   const uint64_t seed = flags->seed.value_or(base::RandomSeed());
   base::LogInfo(
       "Starting Berth",

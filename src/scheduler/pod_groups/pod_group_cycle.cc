@@ -329,7 +329,7 @@ Result<bool> GroupPreemptionDryRun::Reprieve(std::span<const PodInfo* const> pod
     }
     rows.Set(back.row);
   }
-  const Result<bool> fits = JudgeTogether(judges_all_ ? nullptr : &rows);
+  Result<bool> fits = JudgeTogether(judges_all_ ? nullptr : &rows);
   if (fits && *fits) return true;
   for (const PodInfo* pod : pods) {
     const std::string& uid = pod->pod->metadata.uid;
