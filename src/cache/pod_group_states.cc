@@ -65,12 +65,13 @@ void PodGroupStates::RemovePending(const api::Pod& pod) {
 
 void PodGroupStates::Place(const std::shared_ptr<const api::Pod>& pod, std::string_view node_name,
                            bool assumed) {
-  if (!assumed || GroupOf(*pod) == groups_.end()) {
+  auto group = GroupOf(*pod);
+  if (!assumed || group == groups_.end()) {
     if (Follow(*pod) == nullptr) return;
+    group = GroupOf(*pod);
   }
-  PodGroupState& group = GroupOf(*pod)->second;
-  PodGroupState::Member& member = group.members.find(pod->metadata.uid)->second;
-  if (!member.placed) ++group.scheduled;
+  PodGroupState::Member& member = group->second.members.find(pod->metadata.uid)->second;
+  if (!member.placed) ++group->second.scheduled;
   member.placed = true;
   member.node_name = node_name;
   member.assumed = assumed;
@@ -91,7 +92,7 @@ void PodGroupStates::Sweep(base::StringMap<PodGroupState>::iterator group, std::
   const auto member = group->second.members.find(uid);
   if (member->second.pending || member->second.placed) return;
   group->second.members.erase(member);
-  group_of_.erase(group_of_.find(uid));
+  group_of_.erase(uid);
   if (group->second.members.empty()) groups_.erase(group);
 }
 

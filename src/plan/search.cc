@@ -232,6 +232,8 @@ class Search {
   void Finish(Plan& plan) const { plan.judged = trial_.judged(); }
   bool Cordon(std::string_view name);
   std::string MessageOf(const PodPtr& pod);
+  static std::string MessageOf(Judgement& judgement);
+  bool CarryOut(const Step& step);
 
   Trial trial_;
   const Limits limits_;
@@ -421,14 +423,8 @@ bool Search::MakeRoomForGroup(const engine::PodGroupPreview& group, Steps& evict
     if (Place(pod, limits_.depth, steps)) moved_.insert(member.pod);
   }
   trial_.TakeBackTo(before);
-  bool allowed = true;
-  for (const Step& step : steps) {
-    const PodPtr again = questions::PendingCopy(*step.pod, step.pod->metadata.name);
-    trial_.Remove(*step.pod);
-    allowed = trial_.FitsOn(again, step.to);
-    if (!allowed) break;
-    trial_.Place(*again, step.to);
-  }
+  const bool allowed =
+      std::ranges::all_of(steps, [this](const Step& step) { return CarryOut(step); });
   moved_ = moved_before;
   if (allowed) {
     evictions = std::move(steps);
@@ -514,6 +510,18 @@ bool Search::MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth
   return true;
 }
 
+// Moves the pod in the cluster as it is. False: it is not allowed there; then the pod has left its
+// node already.
+bool Search::CarryOut(const Step& step) {
+  const bool waits = step.pod->spec.node_name.empty();
+  const PodPtr again =
+      waits ? step.pod : questions::PendingCopy(*step.pod, step.pod->metadata.name);
+  if (!waits) trial_.Remove(*step.pod);
+  if (!trial_.FitsOn(again, step.to)) return false;
+  trial_.Place(*again, step.to);
+  return true;
+}
+
 // Carries the steps out in the cluster as it is, each judged in the state that it meets, and writes
 // them down as moves. False: one of them is not allowed there.
 bool Search::Replay(const Steps& steps, std::vector<Move>& moves) {
@@ -522,11 +530,7 @@ bool Search::Replay(const Steps& steps, std::vector<Move>& moves) {
   std::vector<PodPtr> of_wave;
   for (const Step& step : steps) {
     const bool waits = step.pod->spec.node_name.empty();
-    const PodPtr again =
-        waits ? step.pod : questions::PendingCopy(*step.pod, step.pod->metadata.name);
-    if (!waits) trial_.Remove(*step.pod);
-    if (!trial_.FitsOn(again, step.to)) return false;
-    trial_.Place(*again, step.to);
+    if (!CarryOut(step)) return false;
     if (!waits && budgets.Ask(*step.pod) == questions::Leave::kRefused) {
       for (const PodPtr& pod : of_wave) budgets.Count(*pod, 1);
       of_wave.clear();
@@ -551,13 +555,14 @@ bool Search::Replay(const Steps& steps, std::vector<Move>& moves) {
 }
 
 // Why no node takes it.
-std::string Search::MessageOf(const PodPtr& pod) {
-  const auto judgement = trial_.Judge(pod);
-  if (judgement->kind() == Judgement::Kind::kIgnored) {
-    return explain::WhyIgnored(*pod, judgement->profile() != nullptr);
+std::string Search::MessageOf(const PodPtr& pod) { return MessageOf(*trial_.Judge(pod)); }
+
+std::string Search::MessageOf(Judgement& judgement) {
+  if (judgement.kind() == Judgement::Kind::kIgnored) {
+    return explain::WhyIgnored(judgement.pod(), judgement.profile() != nullptr);
   }
-  judgement->Explain();
-  return judgement->message();
+  judgement.Explain();
+  return judgement.message();
 }
 
 // Room is made for the group as a whole: for one pod of it there would be none to start with.
@@ -598,6 +603,7 @@ Result<Plan> Search::Fit(const Goal& goal) {
     return plan;
   }
   if (auto group = GroupThatStarts(pod)) return FitGroup(std::move(plan), pod, *std::move(group));
+  std::string message;
   {
     const auto judgement = trial_.Judge(pod);
     if (judgement->kind() == Judgement::Kind::kScheduled) {
@@ -607,13 +613,13 @@ Result<Plan> Search::Fit(const Goal& goal) {
       Finish(plan);
       return plan;
     }
-  }
-  const std::string message = MessageOf(pod);
-  if (trial_.Judge(pod)->kind() != Judgement::Kind::kUnschedulable) {
-    plan.outcome = Plan::Outcome::kImpossible;
-    plan.why = message;
-    Finish(plan);
-    return plan;
+    message = MessageOf(*judgement);
+    if (judgement->kind() != Judgement::Kind::kUnschedulable) {
+      plan.outcome = Plan::Outcome::kImpossible;
+      plan.why = message;
+      Finish(plan);
+      return plan;
+    }
   }
   if (const auto later = FindLater({pod}); !later.empty()) {
     plan.why = later.begin()->second;

@@ -132,9 +132,7 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
 
 // The label of scheduler-plugins' pod groups may change while the pod waits.
 void SchedulingQueue::Regroup(Entry* entry, PodInfoPtr pod, Time now) {
-  const bool member = groups_.Find(entry->key) == entry;
-  std::unique_ptr<QueuedPod> queued = member ? groups_.Take(entry, now) : state_.Extract(entry);
-  state_.CountRejectors(*queued, -1);
+  std::unique_ptr<QueuedPod> queued = TakeOut(entry, now);
   // They rejected it as a pod of the other group.
   queued->unschedulable_plugins.clear();
   queued->pending_plugins.clear();
@@ -156,8 +154,14 @@ void SchedulingQueue::Delete(const api::Pod& pod, Time now) {
   const base::KeyText key(pod.metadata);
   Entry* entry = FindEntry(key.view());
   if (entry == nullptr || entry->pod->pod().metadata.uid != pod.metadata.uid) return;
-  const bool member = groups_.Find(key.view()) == entry;
-  state_.CountRejectors(member ? *groups_.Take(entry, now) : *state_.Extract(entry), -1);
+  TakeOut(entry, now);
+}
+
+std::unique_ptr<QueuedPod> SchedulingQueue::TakeOut(Entry* entry, Time now) {
+  const bool member = groups_.Find(entry->key) == entry;
+  std::unique_ptr<QueuedPod> queued = member ? groups_.Take(entry, now) : state_.Extract(entry);
+  state_.CountRejectors(*queued, -1);
+  return queued;
 }
 
 std::unique_ptr<QueuedPod> SchedulingQueue::Pop() {

@@ -255,6 +255,9 @@ class SchedulingQueue {
   bool IsMember(const api::Pod& pod) const;
   // The name of the group that it is queued with; "": none.
   std::string_view GroupOf(const api::Pod& pod) const;
+  // Takes the entry of a pod out of the queue, or out of its group there; its rejectors count no
+  // more.
+  std::unique_ptr<QueuedPod> TakeOut(Entry* entry, Time now);
   // Queues `pod`, whose older version the entry holds, where its new group is, or by itself.
   void Regroup(Entry* entry, PodInfoPtr pod, Time now);
   // Marks what was popped as in flight; false: there is nothing of it to be tried.

@@ -375,9 +375,10 @@ client::ResponseResult MemoryApi::AnswerPod(const client::Request& request,
   }
   if (request.verb == client::Verb::kDelete && path.subresource.empty()) {
     const std::string uid = StringAt(body, {"preconditions", "uid"});
-    if (!uid.empty() && uid != pod->metadata.uid)
+    if (!uid.empty() && uid != pod->metadata.uid) {
       return Conflict("the UID in the precondition (" + uid +
                       ") does not match the UID in record (" + pod->metadata.uid + ")");
+    }
     DeletePod(pod);
     return Ok(200);
   }
