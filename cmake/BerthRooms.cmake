@@ -144,10 +144,9 @@ function(berth_shipped_library name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/${name}/*.cc)
   add_library(berth_${name} MODULE ${sources})
   target_include_directories(berth_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
-  # Not joined: several plugins have private names of one kind.
   set_target_properties(berth_${name} PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name}
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/berth/plugins
-                        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON UNITY_BUILD OFF)
+                        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   if(NOT BERTH_SANITIZE)
     # What it lacks is known when it is linked, not when a profile names it. Sanitizers are the program's.
     target_link_options(berth_${name} PRIVATE -Wl,-z,defs)

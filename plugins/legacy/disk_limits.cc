@@ -208,15 +208,15 @@ class LimitsOf final : public DiskLimits {
 };
 
 // The claims are the pod's own.
-constexpr PluginOptions kOptions = {.each_pod = true};
+constexpr PluginOptions kDiskOptions = {.each_pod = true};
 
 }  // namespace
 
 berth_plugin AzureDiskLimitsPlugin() {
-  return Define<LimitsOf<kAzureDisk>>("AzureDiskLimits", kOptions);
+  return Define<LimitsOf<kAzureDisk>>("AzureDiskLimits", kDiskOptions);
 }
-berth_plugin CinderLimitsPlugin() { return Define<LimitsOf<kCinder>>("CinderLimits", kOptions); }
-berth_plugin EBSLimitsPlugin() { return Define<LimitsOf<kEbs>>("EBSLimits", kOptions); }
-berth_plugin GCEPDLimitsPlugin() { return Define<LimitsOf<kGcePd>>("GCEPDLimits", kOptions); }
+berth_plugin CinderLimitsPlugin() { return Define<LimitsOf<kCinder>>("CinderLimits", kDiskOptions); }
+berth_plugin EBSLimitsPlugin() { return Define<LimitsOf<kEbs>>("EBSLimits", kDiskOptions); }
+berth_plugin GCEPDLimitsPlugin() { return Define<LimitsOf<kGcePd>>("GCEPDLimits", kDiskOptions); }
 
 }  // namespace berth::legacy

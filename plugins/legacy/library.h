@@ -5,6 +5,8 @@
 
 namespace berth::legacy {
 
+constexpr int kMaxScore = 100;
+
 // The plugin of that name, each.
 berth_plugin AzureDiskLimitsPlugin();
 berth_plugin CinderLimitsPlugin();

@@ -76,7 +76,6 @@ class NodeLabel final : public ColumnFilterPlugin,
     return CountOn(node, present_) == SizeOf(present_) && CountOn(node, absent_) == 0;
   }
   int64_t ScoreOf(const NodeView& node) const {
-    constexpr int64_t kMaxScore = 100;
     const int64_t preferences = SizeOf(present_preference_) + SizeOf(absent_preference_);
     if (preferences == 0) return 0;
     const int64_t fulfilled = CountOn(node, present_preference_) + SizeOf(absent_preference_) -

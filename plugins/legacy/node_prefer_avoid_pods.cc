@@ -9,7 +9,6 @@ namespace berth::legacy {
 namespace {
 
 constexpr std::string_view kAnnotation = "scheduler.alpha.kubernetes.io/preferAvoidPods";
-constexpr int64_t kMaxScore = 100;
 
 // What nodes may avoid; `kind` is "" where it is nothing.
 struct Controller {
@@ -80,7 +79,7 @@ bool Names(std::string_view annotation, const Controller& controller) {
   return named;
 }
 
-int64_t ScoreOf(const Controller& controller, const NodeView& node) {
+int64_t PointsOf(const Controller& controller, const NodeView& node) {
   if (controller.kind.empty()) return kMaxScore;
   const auto annotation = node.annotations().Find(kAnnotation);
   return annotation && Names(*annotation, controller) ? 0 : kMaxScore;
@@ -98,12 +97,12 @@ class NodePreferAvoidPods final : public ColumnScorePlugin {
   // 0 on nodes that avoid the pod, 100 on all others. An annotation that cannot be read avoids
   // nothing.
   ScoreResult Score(const CycleState&, const PodView& pod, const NodeView& node) const override {
-    return {ScoreOf(Controller(pod), node)};
+    return {PointsOf(Controller(pod), node)};
   }
   void ScoreNodes(const CycleState&, const PodView& pod, const Snapshot& snapshot,
                   const uint32_t* rows, int64_t* scores, size_t n) const override {
     const Controller controller(pod);
-    for (size_t i = 0; i < n; ++i) scores[i] = ScoreOf(controller, snapshot.node(rows[i]));
+    for (size_t i = 0; i < n; ++i) scores[i] = PointsOf(controller, snapshot.node(rows[i]));
   }
 };
 

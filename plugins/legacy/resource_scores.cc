@@ -110,7 +110,7 @@ class ScoreOf final : public ResourceScore {
   ScoreOf(const ConfigValue& args, Handle handle) : ResourceScore(type, args, handle) {}
 };
 
-constexpr PluginOptions kOptions = {.declares_inputs = true,
+constexpr PluginOptions kScoreOptions = {.declares_inputs = true,
                                     .pod_parts = BERTH_READS_POD_REQUESTS,
                                     .reach = BERTH_REACH_NODE | BERTH_REACH_USAGE};
 
@@ -118,15 +118,15 @@ constexpr PluginOptions kOptions = {.declares_inputs = true,
 
 berth_plugin NodeResourcesLeastAllocatedPlugin() {
   return Define<ScoreOf<ScoringStrategyType::kLeastAllocated>>("NodeResourcesLeastAllocated",
-                                                               kOptions);
+                                                               kScoreOptions);
 }
 berth_plugin NodeResourcesMostAllocatedPlugin() {
   return Define<ScoreOf<ScoringStrategyType::kMostAllocated>>("NodeResourcesMostAllocated",
-                                                              kOptions);
+                                                              kScoreOptions);
 }
 berth_plugin RequestedToCapacityRatioPlugin() {
   return Define<ScoreOf<ScoringStrategyType::kRequestedToCapacityRatio>>("RequestedToCapacityRatio",
-                                                                         kOptions);
+                                                                         kScoreOptions);
 }
 
 }  // namespace berth::legacy

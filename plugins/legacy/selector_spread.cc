@@ -13,7 +13,6 @@ namespace berth::legacy {
 namespace {
 
 constexpr double kZoneWeighting = 2.0 / 3.0;
-constexpr double kMaxScore = 100;
 
 // Region and zone; both empty: the node is in none. The beta labels win, as in the order of nodes.
 using Zone = std::pair<std::string_view, std::string_view>;

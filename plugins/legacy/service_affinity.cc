@@ -221,7 +221,6 @@ class ServiceAffinity final : public PreFilterPlugin,
   // with the node's value of it, 0 for nodes without it; the mean of these, from 0 to 100.
   Status NormalizeScore(const CycleState&, const PodView&, const Snapshot& snapshot,
                         const uint32_t* rows, int64_t* scores, size_t n) const override {
-    constexpr double kMaxScore = 100;
     const std::vector<std::string>& keys = anti_affinity_labels_preference_;
     int64_t pods = 0;
     for (size_t i = 0; i < n; ++i) pods += scores[i];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <absl/functional/function_ref.h>
+
 #include <cstddef>
-#include <limits>
-#include <string>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,22 +12,18 @@
 
 namespace berth::api {
 
+// What `read(forgiven)` returns one by one, as a Trail that forgives so many failures lets it read;
+// each time after `clear()`. More than 16 are one: they cost a reading each.
+std::vector<FieldDamage> ReadInSpiteOfDamage(
+    absl::FunctionRef<std::optional<FieldDamage>(size_t forgiven)> read,
+    absl::FunctionRef<void()> clear);
+
 // Fills `object`, which is as it was made, with what can be read of it, and lists the rest in its
 // metadata.damage. `read(forgiven)` reads it as a Trail that forgives so many failures lets it, and
 // returns the next one.
 template <typename T, typename Read>
 void ReadAllThatCanBe(T& object, Read read) {
-  // More is as good as the whole object, and each costs one more reading.
-  constexpr size_t kMost = 16;
-  std::vector<FieldDamage> damage;
-  while (auto next = read(damage.size())) {
-    damage.push_back(*std::move(next));
-    object = T();
-    if (damage.size() < kMost) continue;
-    damage.push_back({"", "more than " + std::to_string(kMost) + " fields cannot be read"});
-    static_cast<void>(read(std::numeric_limits<size_t>::max()));
-    break;
-  }
+  auto damage = ReadInSpiteOfDamage(read, [&object] { object = T(); });
   if (!damage.empty()) object.metadata.damage = std::move(damage);
 }
 

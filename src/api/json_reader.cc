@@ -178,13 +178,20 @@ Result<void> ReadRootParts(const ParsedJson& json, T& out) {
   return {};
 }
 
+Result<void> ParseAs(std::string_view api_version, std::string_view kind, const JsonShape& shape,
+                     bool holds_raw, simdjson::dom::parser& parser, std::string_view text,
+                     ParsedJson& out) {
+  if (auto parsed = Parse(parser, text, shape, holds_raw, out); !parsed) return parsed;
+  TypeMeta type;
+  if (auto read = ReadRoot(out, type); !read) return read;
+  return CheckType(type, api_version, kind);
+}
+
 template <typename T>
 Result<void> ParseAs(simdjson::dom::parser& parser, std::string_view text, ParsedJson& out) {
   constexpr bool kHoldsRaw = HoldsRaw(JsonShapeOf<T>::kShape);
-  if (auto parsed = Parse(parser, text, ShapeOf<T>(), kHoldsRaw, out); !parsed) return parsed;
-  TypeMeta type;
-  if (auto read = ReadRoot(out, type); !read) return read;
-  return CheckType(type, KindOf<T>::kApiVersion, KindOf<T>::kKind);
+  return ParseAs(KindOf<T>::kApiVersion, KindOf<T>::kKind, ShapeOf<T>(), kHoldsRaw, parser, text,
+                 out);
 }
 
 // The shape of a kind that is watched, else one of nothing.

@@ -300,18 +300,23 @@ Result<Envelope> OpenEnvelope(std::string_view bytes) {
   return envelope;
 }
 
-template <typename T>
-Result<std::string_view> OpenEnvelopeOf(std::string_view bytes) {
+namespace {
+
+// The message in an envelope, which has to be one of this type.
+Result<std::string_view> OpenEnvelopeOf(std::string_view bytes, std::string_view api_version,
+                                        std::string_view kind) {
   const auto envelope = OpenEnvelope(bytes);
   if (!envelope) return Fail(envelope.error());
-  if (auto same = CheckType(envelope->type_meta, KindOf<T>::kApiVersion, KindOf<T>::kKind); !same)
+  if (auto same = CheckType(envelope->type_meta, api_version, kind); !same)
     return Fail(same.error());
   return envelope->raw;
 }
 
+}  // namespace
+
 template <typename T>
 Result<T> DecodeProtobuf(std::string_view bytes) {
-  const auto raw = OpenEnvelopeOf<T>(bytes);
+  const auto raw = OpenEnvelopeOf(bytes, KindOf<T>::kApiVersion, KindOf<T>::kKind);
   if (!raw) return Fail(raw.error());
   Result<T> object;
   if (auto read = ReadMessage(*raw, *object); !read) return Fail(read.error());
@@ -320,7 +325,7 @@ Result<T> DecodeProtobuf(std::string_view bytes) {
 
 template <typename T>
 Result<void> ReadProtobuf(std::string_view bytes, T& object) {
-  const auto raw = OpenEnvelopeOf<T>(bytes);
+  const auto raw = OpenEnvelopeOf(bytes, KindOf<T>::kApiVersion, KindOf<T>::kKind);
   if (!raw) return Fail(raw.error());
   ReadAllThatCanBe(object, [&](size_t forgiven) -> std::optional<FieldDamage> {
     Trail trail(forgiven);

@@ -155,7 +155,7 @@ constexpr auto MakeDumpKinds(
 
 // Every kind that an api::ObjectPtr can hold.
 template <typename Source>
-constexpr auto kDumpKinds = MakeDumpKinds<Source>(std::type_identity<api::ObjectPtr>());
+constexpr auto kDumpKinds = MakeDumpKinds<Source>(std::type_identity<api::ObjectOfAnyKind>());
 
 // The kind that Berth reads, or nullptr. Errors: it is in a version that Berth does not read.
 template <typename Source>
@@ -172,15 +172,8 @@ Result<const DumpKind<Source>*> FindKind(const api::TypeMeta& type) {
 
 // Whether an API server has stored the object.
 bool IsStored(const api::ObjectPtr& object) {
-  return std::visit(
-      [](const auto& held) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
-          return false;
-        } else {
-          return !held->metadata.uid.empty();
-        }
-      },
-      object);
+  const api::ObjectMeta* meta = api::MetaOf(object);
+  return meta != nullptr && !meta->uid.empty();
 }
 
 class DumpReader {

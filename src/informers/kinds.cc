@@ -245,16 +245,4 @@ api::ObjectPtr StandIn(const api::ObjectPtr& damaged, const api::ObjectPtr& befo
       damaged);
 }
 
-const api::ObjectMeta* MetaOf(const api::ObjectPtr& object) {
-  return std::visit(
-      [](const auto& held) -> const api::ObjectMeta* {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
-          return nullptr;
-        } else {
-          return &held->metadata;
-        }
-      },
-      object);
-}
-
 }  // namespace berth::informers

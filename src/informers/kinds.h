@@ -49,7 +49,4 @@ const KindInfo& InfoOf(Kind kind);
 // the devices that it holds; where these cannot be read it holds those that it held before.
 api::ObjectPtr StandIn(const api::ObjectPtr& damaged, const api::ObjectPtr& before);
 
-// The metadata of an object, or nullptr when `object` is none.
-const api::ObjectMeta* MetaOf(const api::ObjectPtr& object);
-
 }  // namespace berth::informers

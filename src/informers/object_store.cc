@@ -9,22 +9,6 @@
 #include "src/base/logging.h"
 
 namespace berth::informers {
-namespace {
-
-bool Same(const api::ObjectPtr& one, const api::ObjectPtr& other) {
-  return std::visit(
-      []<typename A, typename B>(const A& a, const B& b) {
-        if constexpr (std::is_same_v<A, std::monostate> || !std::is_same_v<A, B>) {
-          return false;
-        } else {
-          return *a == *b;
-        }
-      },
-      one, other);
-}
-
-}  // namespace
-
 ObjectStore::ObjectStore(const KindInfo& info, EventSink sink, const KeptText& kept_text)
     : info_(info), sink_(std::move(sink)), kept_text_(kept_text) {}
 
@@ -84,7 +68,7 @@ void ObjectStore::PutReadable(Entry& entry, api::ObjectPtr object) {
   const bool healed = std::exchange(entry.damaged, nullptr) != nullptr;
   // The content, too: a server that went back in time gives versions out a second time.
   if (known != nullptr && !healed && known->resource_version == meta.resource_version &&
-      Same(entry.object, object)) {
+      AreEqual(entry.object, object)) {
     return;
   }
   if (meta.damage) {

@@ -74,7 +74,7 @@ class Trial {
   }
   void Apply(api::ObjectPtr object) {
     const Kind kind = simulator::KindOf(object);
-    const std::string key = informers::MetaOf(object)->Key();
+    const std::string key = api::MetaOf(object)->Key();
     made_.emplace_back(kind, key, simulation_.api().Find(kind, key));
     simulation_.Apply(std::move(object));
     changed_ = true;

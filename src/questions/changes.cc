@@ -453,7 +453,7 @@ bool TrialCluster::Make(const explain::Change& change) {
   }
   for (api::ObjectPtr& object : delta->put) {
     const Kind kind = simulator::KindOf(object);
-    std::string key = informers::MetaOf(object)->Key();
+    std::string key = api::MetaOf(object)->Key();
     if (kind == Kind::kPod && key == pod_key_) {
       // It is judged from here: the cluster need not have it.
       pod_ = std::get<std::shared_ptr<const api::Pod>>(object);

@@ -73,6 +73,18 @@ int64_t Cost(const std::vector<explain::Change>& changes) {
   return cost;
 }
 
+// The cheapest first, or with sign -1 the dearest; what costs the same stays in its order.
+void SortByCost(std::vector<explain::Change>& changes, int sign) {
+  std::vector<std::pair<int64_t, size_t>> order;
+  order.reserve(changes.size());
+  for (size_t i = 0; i < changes.size(); ++i) order.emplace_back(sign * Cost(changes[i]), i);
+  std::ranges::sort(order);
+  std::vector<explain::Change> sorted;
+  sorted.reserve(changes.size());
+  for (const auto& [cost, i] : order) sorted.push_back(std::move(changes[i]));
+  changes = std::move(sorted);
+}
+
 // An amount in a change, and the change with another.
 int64_t AmountIn(const explain::LowerRequest& change) { return Amount(change.resource, change.to); }
 int64_t NoChange(const explain::LowerRequest& change) {
@@ -239,14 +251,13 @@ class Combination {
       ProposeEvictions(trial_, node_, proposed);
     }
     if (only_pod_) std::erase_if(proposed, [](const Change& change) { return !IsOfPod(change); });
-    std::ranges::stable_sort(proposed, {}, [](const Change& change) { return Cost(change); });
+    SortByCost(proposed, 1);
     return proposed;
   }
 
   // Leaves out what is not needed, the dearest first.
   bool Prune(std::vector<Change>& changes) {
-    std::ranges::stable_sort(changes, std::greater(),
-                             [](const Change& change) { return Cost(change); });
+    SortByCost(changes, -1);
     LeaveOut(changes, trial_);
     // Changes of the pod last: those are the ones that are made again and again.
     std::ranges::stable_partition(changes, [](const Change& change) { return !IsOfPod(change); });
@@ -314,7 +325,7 @@ class Search {
     ProposeNodes(groups, *judgement, new_nodes_);
     ProposeEvictions(trial_, "", singles_);
     singles_.insert(singles_.end(), new_nodes_.begin(), new_nodes_.end());
-    std::ranges::stable_sort(singles_, {}, [](const Change& change) { return Cost(change); });
+    SortByCost(singles_, 1);
     return true;
   }
 
@@ -348,7 +359,7 @@ class Search {
     for (const Change& add : new_nodes_) {
       const auto delta = NodeLike(std::get<explain::AddNode>(add), trial_.objects());
       if (!delta || Spent() || !trial_.Make(add)) return;
-      KeepNew(Combine(informers::MetaOf(delta->put.front())->name, {add}, true, spent, trial_));
+      KeepNew(Combine(api::MetaOf(delta->put.front())->name, {add}, true, spent, trial_));
     }
   }
 

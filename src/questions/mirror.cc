@@ -28,7 +28,7 @@ void Mirror::Take(const InformerEvent& event) {
   switch (event.type) {
     case EventType::kAdded:
     case EventType::kUpdated:
-      undecodable_.erase({event.kind, informers::MetaOf(event.new_object)->Key()});
+      undecodable_.erase({event.kind, api::MetaOf(event.new_object)->Key()});
       if (const auto* pod = std::get_if<PodPtr>(&event.new_object)) {
         TakePod(*pod);
       } else {
@@ -36,7 +36,7 @@ void Mirror::Take(const InformerEvent& event) {
       }
       break;
     case EventType::kDeleted:
-      if (const api::ObjectMeta* meta = informers::MetaOf(event.old_object)) {
+      if (const api::ObjectMeta* meta = api::MetaOf(event.old_object)) {
         const std::string key = meta->Key();
         undecodable_.erase({event.kind, key});
         if (event.kind == Kind::kPod) decided_.erase(key);

@@ -24,7 +24,7 @@ constexpr uint64_t TypeOf() {
 }
 
 std::string KeyOf(const api::ObjectPtr& object) {
-  const api::ObjectMeta* meta = informers::MetaOf(object);
+  const api::ObjectMeta* meta = api::MetaOf(object);
   return meta == nullptr ? "" : meta->Key();
 }
 
@@ -90,14 +90,14 @@ void FrameWriter::AppendDecision(std::string_view pod_uid, Code code, std::strin
 
 void FrameWriter::Append(const InformerEvent& event, KnownObjects& known, api::TextFilter* filter,
                          std::string& out) {
-  const bool has_old = informers::MetaOf(event.old_object) != nullptr;
+  const bool has_old = api::MetaOf(event.old_object) != nullptr;
   const std::string key = KeyOf(has_old ? event.old_object : event.new_object);
   const bool old_is_known = has_old && SamePointer(known.Find(event.kind, key), event.old_object);
   Put<InformerEvent>(
       [&](ByteWriter& to) {
         uint64_t parts = 0;
         if (has_old) parts |= old_is_known ? kOldIsKnown : kOld;
-        if (informers::MetaOf(event.new_object) != nullptr) parts |= kNew;
+        if (api::MetaOf(event.new_object) != nullptr) parts |= kNew;
         if (event.undecodable) parts |= kUndecodable;
         to.Unsigned(static_cast<uint64_t>(event.kind));
         to.Unsigned(static_cast<uint64_t>(event.type));

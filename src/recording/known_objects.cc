@@ -18,12 +18,12 @@ const api::ObjectPtr& KnownObjects::Find(informers::Kind kind, std::string_view 
 
 void KnownObjects::Note(const informers::InformerEvent& event, size_t bytes) {
   auto& objects = by_kind_[static_cast<size_t>(event.kind)];
-  if (const api::ObjectMeta* meta = informers::MetaOf(event.new_object)) {
+  if (const api::ObjectMeta* meta = api::MetaOf(event.new_object)) {
     Known& known = objects[meta->Key()];
     bytes_ += bytes - known.bytes;
     known = {event.new_object, bytes};
   } else if (event.type == informers::EventType::kDeleted) {
-    const api::ObjectMeta* gone = informers::MetaOf(event.old_object);
+    const api::ObjectMeta* gone = api::MetaOf(event.old_object);
     const auto it = gone == nullptr ? objects.end() : objects.find(gone->Key());
     if (it == objects.end()) return;
     bytes_ -= it->second.bytes;

@@ -219,7 +219,7 @@ Result<Frame> FrameFields::Read(InformerEvent event) {
   if ((parts & kOldIsKnown) != 0) {
     const std::string_view key = from.Text();
     event.old_object = known.Find(event.kind, key);
-    if (informers::MetaOf(event.old_object) == nullptr) {
+    if (api::MetaOf(event.old_object) == nullptr) {
       return Fail("the object \"" + std::string(key) + "\" has no version before this one");
     }
   } else if ((parts & kOld) != 0) {
@@ -236,8 +236,8 @@ Result<Frame> FrameFields::Read(InformerEvent event) {
     }
   }
   // What the handlers rely on.
-  const bool has_old = informers::MetaOf(event.old_object) != nullptr;
-  const bool has_new = informers::MetaOf(event.new_object) != nullptr;
+  const bool has_old = api::MetaOf(event.old_object) != nullptr;
+  const bool has_new = api::MetaOf(event.new_object) != nullptr;
   const bool whole = event.type == EventType::kAdded     ? has_new
                      : event.type == EventType::kUpdated ? has_old && has_new
                                                          : !has_new;

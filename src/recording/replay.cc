@@ -15,6 +15,7 @@
 #include "src/recording/comparison.h"
 #include "src/recording/recorded_extender.h"
 #include "src/scheduler/scheduler.h"
+#include "src/scheduler/tape.h"
 
 namespace berth::recording {
 namespace {

@@ -17,16 +17,10 @@
 #include "src/queue/scheduling_queue.h"
 #include "src/scheduler/attempt.h"
 #include "src/scheduler/failure_handler.h"
+#include "src/scheduler/options.h"
 #include "src/scheduler/state.h"
 
 namespace berth::scheduler {
-
-// A pod has got a node, or, where `node_name` is empty, has lost it again.
-struct PodAssignment {
-  std::shared_ptr<const api::Pod> pod;
-  std::string node_name;
-};
-using AssignmentSink = std::function<void(const PodAssignment&)>;
 
 // The pods with a node that are not yet known to be bound: Permit holds them back, or the binder
 // has them.

@@ -52,7 +52,7 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
     unsynced_.erase(event.kind);
     return;
   }
-  if (const api::ObjectMeta* meta = informers::MetaOf(event.new_object);
+  if (const api::ObjectMeta* meta = api::MetaOf(event.new_object);
       meta != nullptr && meta->damage) {
     metrics_.CountUndecodable(event.kind);
   }

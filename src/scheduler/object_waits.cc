@@ -39,14 +39,8 @@ void ObjectWaits::Notify(const informers::InformerEvent& event) {
       event.kind == informers::Kind::kPod ? EventResource::kPod : EventResourceOf(event.kind);
   if (!resource) return;
   const bool gone = std::holds_alternative<std::monostate>(event.new_object);
-  const auto key_of = [](const auto& object) -> std::string {
-    if constexpr (requires { object->metadata; }) {
-      return object->metadata.Key();
-    } else {
-      return "";
-    }
-  };
-  Ask({*resource, std::visit(key_of, gone ? event.old_object : event.new_object)});
+  const api::ObjectMeta* meta = api::MetaOf(gone ? event.old_object : event.new_object);
+  Ask({*resource, meta == nullptr ? "" : meta->Key()});
   if (*resource != EventResource::kPersistentVolume) return;
   const std::string before = ClaimOf(event.old_object);
   const std::string now = ClaimOf(event.new_object);

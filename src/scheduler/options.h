@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,17 @@ struct PodGroupOutcome {
   std::string_view reason;
   std::string_view message;
 };
+
+// What a preview may do to the cluster. To try a group is to reserve for its pods, and to take that
+// back: a reservation of a claim, too, that was there before.
+enum class Effects { kOnClaims, kNone };
+
+// A pod has got a node, or, where `node_name` is empty, has lost it again.
+struct PodAssignment {
+  std::shared_ptr<const api::Pod> pod;
+  std::string node_name;
+};
+using AssignmentSink = std::function<void(const PodAssignment&)>;
 
 struct SchedulerOptions {
   config::SchedulerConfiguration configuration;

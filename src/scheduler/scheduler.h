@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,22 +9,33 @@
 #include <string_view>
 #include <vector>
 
-#include "src/engine/engine.h"
+#include "berth/in_tree/plugin.h"
 #include "src/engine/judgement.h"
-#include "src/queue/scheduling_queue.h"
-#include "src/scheduler/binding_cycles.h"
-#include "src/scheduler/event_handlers.h"
-#include "src/scheduler/failure_handler.h"
-#include "src/scheduler/loop.h"
+#include "src/engine/pod_group_preview.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/options.h"
-#include "src/scheduler/pod_groups/pod_group_cycle.h"
-#include "src/scheduler/profiles.h"
-#include "src/scheduler/scheduling_cycle.h"
-#include "src/scheduler/shadow.h"
-#include "src/scheduler/state.h"
+
+namespace berth::cache {
+class Cache;
+class Nominator;
+class ObjectTables;
+}  // namespace berth::cache
+namespace berth::client {
+class ApiClient;
+}  // namespace berth::client
+namespace berth::metrics {
+class Registry;
+}  // namespace berth::metrics
+namespace berth::queue {
+class SchedulingQueue;
+}  // namespace berth::queue
 
 namespace berth::scheduler {
+
+class BindingCycles;
+class PodStore;
+class Profiles;
+class UnfinishedPods;
 
 // The story of every pod: from the informers into the cache and the queue, through one scheduling
 // cycle at a time, into binding, and back when that fails. docs/life_of_a_pod.md tells it whole.
@@ -35,8 +45,8 @@ namespace berth::scheduler {
 //    |                                  +-- FailureHandler <------------------+             |
 //    +------------------------------------- outcome ----------------------------------------+
 //
-// This class owns the parts and is the door to them. The scheduling thread owns all of their state;
-// everything reaches it as a Message.
+// This class owns the parts and is the door to them; who wants one of them includes its header. The
+// scheduling thread owns all of their state; everything reaches it as a Message.
 //
 // Thread safety: Post(), PostFromExecutor(), Stop(), BusyPlugin(), last_turn() and has_synced()
 // from any thread; all else on the thread that runs the loop.
@@ -49,24 +59,26 @@ class Scheduler {
                                                  const Clock& clock, client::ApiClient& api,
                                                  metrics::Registry& registry_of_metrics);
 
-  void Post(Message&& message) { state_->inbox.Push(std::move(message)); }
-  void PostFromExecutor(Message&& message) { state_->PostFromExecutor(std::move(message)); }
+  ~Scheduler();
+
+  void Post(Message&& message);
+  void PostFromExecutor(Message&& message);
   // Starts no further cycle, waits up to `patience` for the bindings under way, ends Run().
   void Stop(Duration patience) { Post(StopRequested{patience}); }
 
   // Turns until stopped.
-  void Run() { loop_.Run(); }
+  void Run();
   // See Loop.
-  std::optional<Time> Turn(Time now) { return loop_.Turn(now); }
+  std::optional<Time> Turn(Time now);
   // Whether something has arrived that the next turn takes in.
-  bool has_messages() const { return state_->inbox.size() > 0; }
-  bool stopped() const { return loop_.stopped(); }
+  bool has_messages() const;
+  bool stopped() const;
   // Once Run() has ended: calls `done` on the executor's thread when the events that are still
   // unsent have been answered, after `patience` at the latest. Any thread.
   void FlushEvents(Duration patience, std::function<void()> done);
 
   // The feature gates with what the profiles' plugins add to them.
-  const Features& features() const { return state_->features; }
+  const Features& features() const;
   // The pod as it counts: see counted_objects.h. What follows takes either.
   std::shared_ptr<const api::Pod> Counted(const std::shared_ptr<const api::Pod>& pod) const;
   // What the pod's profile makes of it as things stand, judged alone. Changes nothing and does not
@@ -77,58 +89,41 @@ class Scheduler {
                                                          Effects effects = Effects::kNone);
 
   // The plugin that the loop is busy with, and where, or "". Any thread.
-  std::string BusyPlugin() const { return state_->observer.BusyPlugin(); }
+  std::string BusyPlugin() const;
   // See UnfinishedPods. Any thread.
-  const UnfinishedPods& unfinished() const { return state_->unfinished; }
+  const UnfinishedPods& unfinished() const;
   // See BindingCycles.
-  void WatchAssignments(AssignmentSink sink) { binding_cycles_.WatchAssignments(std::move(sink)); }
+  void WatchAssignments(AssignmentSink sink);
 
   // When the loop last began a turn, or until when it may wait for an extender; for liveness.
-  Time last_turn() const { return std::max(loop_.last_turn(), state_->extenders.excused_until()); }
+  Time last_turn() const;
   // Whether all that was there at the start has been taken in; for readiness.
-  bool has_synced() const { return loop_.has_synced(); }
+  bool has_synced() const;
 
   // By the clock that the loop reads.
-  Time now() const { return state_->step_clock.Now(); }
+  Time now() const;
 
-  cache::Cache& cache() { return state_->cluster.cache; }
-  const cache::Cache& cache() const { return state_->cluster.cache; }
-  const cache::ObjectTables& objects() const { return state_->cluster.objects; }
-  const ClaimTracker& claims() const { return state_->cluster.claims; }
-  const cache::Nominator& nominator() const { return state_->cluster.nominator; }
-  queue::SchedulingQueue& queue() { return queue_; }
-  const queue::SchedulingQueue& queue() const { return queue_; }
-  const Profiles& profiles() const { return profiles_; }
-  const BindingCycles& binding_cycles() const { return binding_cycles_; }
+  cache::Cache& cache();
+  const cache::Cache& cache() const;
+  const cache::ObjectTables& objects() const;
+  const ClaimTracker& claims() const;
+  const cache::Nominator& nominator() const;
+  queue::SchedulingQueue& queue();
+  const queue::SchedulingQueue& queue() const;
+  const Profiles& profiles() const;
+  const BindingCycles& binding_cycles() const;
   // Attempts that failed as another pod of the class had.
-  uint64_t num_reused_refusals() const { return scheduling_cycle_.num_reused_refusals(); }
-  const PodStore& pending_pods() const { return state_->cluster.pods; }
+  uint64_t num_reused_refusals() const;
+  const PodStore& pending_pods() const;
   // The newest version of a pod of ours that has no node, or waits on it for its resize, by
   // "namespace/name"; else nullptr.
-  std::shared_ptr<const api::Pod> FindPendingPod(std::string_view key) const {
-    return state_->cluster.pods.Find(key);
-  }
+  std::shared_ptr<const api::Pod> FindPendingPod(std::string_view key) const;
 
  private:
-  Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerState> state,
-            engine::Engine engine, Profiles profiles);
-  queue::QueueHooks MakeQueueHooks();
-  CycleParts Parts();
-  // The node that the pod would get as things stand, without extenders; "": none.
-  std::string Choose(const std::shared_ptr<const api::Pod>& pod);
-  std::optional<ShadowWatch> MakeShadowWatch(ShadowListener* listener);
+  struct Parts;
+  explicit Scheduler(std::unique_ptr<Parts> parts);
 
-  std::unique_ptr<SchedulerState> state_;
-  engine::Engine engine_;
-  Profiles profiles_;
-  queue::SchedulingQueue queue_;
-  EventHandlers handlers_;
-  FailureHandler failures_;
-  BindingCycles binding_cycles_;
-  std::optional<ShadowWatch> shadow_watch_;
-  PodGroupCycle pod_group_cycle_;
-  SchedulingCycle scheduling_cycle_;
-  Loop loop_;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace berth::scheduler

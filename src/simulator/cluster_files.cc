@@ -28,52 +28,55 @@ using StringSet = absl::flat_hash_set<std::string, base::StringHash, std::equal_
 template <typename T>
 using StringMap = absl::flat_hash_map<std::string, T, base::StringHash, std::equal_to<>>;
 
+// How a kind names its objects.
+struct Naming {
+  std::string_view kind;
+  bool cluster_scoped;
+};
+
 template <typename T, typename... Kinds>
 constexpr bool kIsOneOf = (std::is_same_v<T, Kinds> || ...);
-template <typename T>
-constexpr bool kClusterScoped =
-    kIsOneOf<T, api::Node, api::Namespace, api::PersistentVolume, api::StorageClass, api::CSINode,
-             api::CSIDriver, api::VolumeAttachment, api::VolumeAttributesClass, api::DeviceClass,
-             api::ResourceSlice, api::DeviceTaintRule, api::NodeResourceTopology>;
 
-// `object` with what is missing filled in; itself where nothing is.
-template <typename T>
-std::shared_ptr<const T> Completed(std::shared_ptr<const T> object,
-                                   std::string_view default_namespace) {
-  const std::string namespace_ = kClusterScoped<T> ? ""
-                                 : object->metadata.namespace_.empty()
-                                     ? std::string(default_namespace)
-                                     : object->metadata.namespace_;
-  bool complete = object->metadata.namespace_ == namespace_ && !object->metadata.uid.empty();
-  if constexpr (std::is_same_v<T, api::Pod>) {
-    complete = complete && !object->spec.scheduler_name.empty();
-  }
-  if (complete) return object;
-  auto copy = std::make_shared<T>(*object);
-  copy->metadata.namespace_ = namespace_;
-  if (copy->metadata.uid.empty()) {
-    // Two kinds are called PodGroup.
-    constexpr bool kCustom = std::is_same_v<T, api::CoschedulingPodGroup>;
-    copy->metadata.uid = std::string(api::KindOf<T>::kKind) +
-                         (kCustom ? ".scheduling.x-k8s.io/" : "/") + copy->metadata.Key();
-  }
-  if constexpr (std::is_same_v<T, api::Pod>) {
-    if (copy->spec.scheduler_name.empty()) copy->spec.scheduler_name = "default-scheduler";
-  }
-  return copy;
-}
-
-api::ObjectPtr Complete(api::ObjectPtr&& object,
-                        std::string_view default_namespace = kDefaultNamespace) {
+Naming NamingOf(const api::ObjectPtr& object) {
   return std::visit(
-      [default_namespace](auto&& held) -> api::ObjectPtr {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
-          return held;
+      []<typename Held>(const Held&) -> Naming {
+        if constexpr (std::is_same_v<Held, std::monostate>) {
+          return {};
         } else {
-          return Completed(std::forward<decltype(held)>(held), default_namespace);
+          using T = std::remove_const_t<typename Held::element_type>;
+          return {api::KindOf<T>::kKind,
+                  kIsOneOf<T, api::Node, api::Namespace, api::PersistentVolume, api::StorageClass,
+                           api::CSINode, api::CSIDriver, api::VolumeAttachment,
+                           api::VolumeAttributesClass, api::DeviceClass, api::ResourceSlice,
+                           api::DeviceTaintRule, api::NodeResourceTopology>};
         }
       },
-      std::move(object));
+      object);
+}
+
+// `object` with what is missing filled in; itself where nothing is.
+api::ObjectPtr Complete(api::ObjectPtr&& object,
+                        std::string_view default_namespace = kDefaultNamespace) {
+  const api::ObjectMeta* known = api::MetaOf(object);
+  if (known == nullptr) return std::move(object);
+  const Naming naming = NamingOf(object);
+  const std::string namespace_ = naming.cluster_scoped        ? ""
+                                 : !known->namespace_.empty() ? known->namespace_
+                                                              : std::string(default_namespace);
+  if (known->namespace_ != namespace_ || known->uid.empty()) {
+    object = api::WithMeta(object, [&](api::ObjectMeta& meta) {
+      meta.namespace_ = namespace_;
+      if (!meta.uid.empty()) return;
+      // Two kinds are called PodGroup.
+      const bool custom = api::As<api::CoschedulingPodGroup>(object) != nullptr;
+      meta.uid = std::string(naming.kind) + (custom ? ".scheduling.x-k8s.io/" : "/") + meta.Key();
+    });
+  }
+  const auto* pod = api::As<api::Pod>(object);
+  if (pod == nullptr || !pod->spec.scheduler_name.empty()) return std::move(object);
+  auto copy = std::make_shared<api::Pod>(*pod);
+  copy->spec.scheduler_name = "default-scheduler";
+  return copy;
 }
 
 // A manifest with the API server's defaults; what is no pod is left as it is.
@@ -85,28 +88,16 @@ api::ObjectPtr Defaulted(api::ObjectPtr&& read, const documents::ManifestFields&
 
 // The object with another name.
 api::ObjectPtr Renamed(const api::ObjectPtr& object, const std::string& name) {
-  return std::visit(
-      [&name](const auto& held) -> api::ObjectPtr {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
-          return held;
-        } else {
-          auto copy =
-              std::make_shared<std::remove_const_t<std::remove_reference_t<decltype(*held)>>>(
-                  *held);
-          copy->metadata.name = name;
-          return std::shared_ptr<const std::remove_reference_t<decltype(*copy)>>(std::move(copy));
-        }
-      },
-      object);
+  return api::WithMeta(object, [&name](api::ObjectMeta& meta) { meta.name = name; });
 }
 
 // Whether no API server has stored the object.
-bool IsManifest(const api::ObjectPtr& object) { return informers::MetaOf(object)->uid.empty(); }
+bool IsManifest(const api::ObjectPtr& object) { return api::MetaOf(object)->uid.empty(); }
 
 // The object as the cluster's API server holds it. Errors: it has no name.
 Result<api::ObjectPtr> Stored(api::ObjectPtr&& read,
                               std::string_view default_namespace = kDefaultNamespace) {
-  if (informers::MetaOf(read)->name.empty()) {
+  if (api::MetaOf(read)->name.empty()) {
     return Fail(RequiredField("metadata.name", "an object of a cluster has a name"));
   }
   return Complete(std::move(read), default_namespace);
@@ -120,20 +111,6 @@ Result<api::ObjectPtr> Admit(api::ObjectPtr&& read) {
   return object;
 }
 
-// Whether two objects of one kind are equal.
-bool AreEqual(const api::ObjectPtr& a, const api::ObjectPtr& b) {
-  return std::visit(
-      [&b](const auto& held) {
-        using Pointer = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<Pointer, std::monostate>) {
-          return true;
-        } else {
-          return *held == *std::get<Pointer>(b);
-        }
-      },
-      a);
-}
-
 // Sorts the pods that have no node, in the places that they take together.
 void SortPendingByCreation(std::vector<api::ObjectPtr>& pods) {
   const auto pod_of = [](const api::ObjectPtr& object) { return api::As<api::Pod>(object); };
@@ -141,13 +118,16 @@ void SortPendingByCreation(std::vector<api::ObjectPtr>& pods) {
   for (size_t i = 0; i < pods.size(); ++i) {
     if (pod_of(pods[i]) != nullptr && pod_of(pods[i])->spec.node_name.empty()) places.push_back(i);
   }
-  const auto created = [&](const api::ObjectPtr& object) {
-    return pod_of(object)->metadata.creation_timestamp.value_or(Time::max());
-  };
+  std::vector<std::pair<Time, size_t>> order;
+  order.reserve(places.size());
+  for (const size_t place : places) {
+    order.emplace_back(pod_of(pods[place])->metadata.creation_timestamp.value_or(Time::max()),
+                       place);
+  }
+  std::ranges::sort(order);  // the place keeps pods of one time as they are
   std::vector<api::ObjectPtr> pending;
   pending.reserve(places.size());
-  for (const size_t place : places) pending.push_back(std::move(pods[place]));
-  std::ranges::stable_sort(pending, {}, created);
+  for (const auto& [created, place] : order) pending.push_back(std::move(pods[place]));
   for (size_t i = 0; i < places.size(); ++i) pods[places[i]] = std::move(pending[i]);
 }
 
@@ -320,7 +300,7 @@ class Loader {
   Result<void> AddNew(api::ObjectPtr&& read, const documents::ManifestFields& fields) {
     auto object = Admit(Named(Defaulted(std::move(read), fields), fields.generate_name));
     if (!object) return Fail(object.error());
-    const std::string key = informers::MetaOf(*object)->Key();
+    const std::string key = api::MetaOf(*object)->Key();
     if (places_.contains(NameOf(*object)))
       return Fail(DuplicateField("metadata.name", Quoted(key)));
     if (const api::Pod* other = PodOfUid(*object))
@@ -349,13 +329,13 @@ class Loader {
 
   // With a name that is free, where it has none and asks for one.
   api::ObjectPtr Named(api::ObjectPtr&& object, const std::string& generate_name) {
-    if (generate_name.empty() || !informers::MetaOf(object)->name.empty()) return std::move(object);
+    if (generate_name.empty() || !api::MetaOf(object)->name.empty()) return std::move(object);
     while (true) {
       api::ObjectPtr named = Renamed(object, generate_name + std::to_string(++generated_));
       const api::ObjectPtr stored = Complete(api::ObjectPtr(named), default_namespace_);
       if (places_.contains(NameOf(stored))) continue;
       if (api::As<api::Pod>(stored) != nullptr)
-        generated_pods_[informers::MetaOf(stored)->Key()] = generate_name;
+        generated_pods_[api::MetaOf(stored)->Key()] = generate_name;
       return named;
     }
   }
@@ -396,9 +376,9 @@ class Loader {
     auto stored = Stored(std::move(read), default_namespace_);
     if (!stored) return warn(stored.error().message + "; the object is left out");
     api::ObjectPtr object = *std::move(stored);
-    if (const auto& damage = informers::MetaOf(object)->damage) {
+    if (const auto& damage = api::MetaOf(object)->damage) {
       api::ObjectPtr stands = informers::StandIn(object, {});
-      const bool left_out = informers::MetaOf(stands) == nullptr;
+      const bool left_out = api::MetaOf(stands) == nullptr;
       warn(damage->front().ToString() + (left_out ? "; the object is left out" : ""));
       if (left_out) return;
       object = std::move(stands);
@@ -407,7 +387,7 @@ class Loader {
     if (const auto there = places_.find(NameOf(object)); there != places_.end()) {
       const Place& at = there->second;
       if (at.group == nullptr || !AreEqual((*at.group)[at.index], object)) {
-        warn(DuplicateField("metadata.name", Quoted(informers::MetaOf(object)->Key())) +
+        warn(DuplicateField("metadata.name", Quoted(api::MetaOf(object)->Key())) +
              "; the last one counts");
       }
       Remove(there->second);
@@ -423,7 +403,7 @@ class Loader {
 
   // Its kind and key.
   static std::string NameOf(const api::ObjectPtr& object) {
-    return std::to_string(object.index()) + "/" + informers::MetaOf(object)->Key();
+    return std::to_string(object.index()) + "/" + api::MetaOf(object)->Key();
   }
   bool HasNode(std::string_view name) const { return nodes_by_name_.contains(name); }
   // Another pod that has the uid of this one; nullptr where there is none, or it is no pod.

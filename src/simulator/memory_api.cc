@@ -68,19 +68,9 @@ void SetScheduled(api::PodStatus& status, Time now) {
 }
 
 // The same object with this resourceVersion.
-api::ObjectPtr WithVersion(const api::ObjectPtr& object, std::string version) {
-  return std::visit(
-      [&](const auto& held) -> api::ObjectPtr {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
-          return held;
-        } else {
-          auto copy = std::make_shared<std::decay_t<decltype(*held)>>(*held);
-          copy->metadata.resource_version = std::move(version);
-          return api::ObjectPtr(
-              std::shared_ptr<const std::decay_t<decltype(*held)>>(std::move(copy)));
-        }
-      },
-      object);
+api::ObjectPtr WithVersion(const api::ObjectPtr& object, const std::string& version) {
+  return api::WithMeta(object,
+                       [&version](api::ObjectMeta& meta) { meta.resource_version = version; });
 }
 
 // A claim as informers keep it: one that is not allocated with the bytes that it would come in.
@@ -188,17 +178,17 @@ void MemoryApi::NoteVersion(std::string_view version) {
 }
 
 void MemoryApi::Store(api::ObjectPtr object) {
-  NoteVersion(informers::MetaOf(object)->resource_version);
+  NoteVersion(api::MetaOf(object)->resource_version);
   // Those of claims are compared.
   if (KindOf(object) == informers::Kind::kResourceClaim &&
-      informers::MetaOf(object)->resource_version.empty()) {
+      api::MetaOf(object)->resource_version.empty()) {
     object = WithVersion(object, NextVersion());
   }
   Objects& objects = Of(KindOf(object));
-  const std::string key = informers::MetaOf(object)->Key();
+  const std::string key = api::MetaOf(object)->Key();
   const auto it = objects.find(key);
-  if (it != objects.end() && informers::MetaOf(it->second)->resource_version ==
-                                 informers::MetaOf(object)->resource_version) {
+  if (it != objects.end() &&
+      api::MetaOf(it->second)->resource_version == api::MetaOf(object)->resource_version) {
     object = WithVersion(object, NextVersion());
   }
   object = WithStored(std::move(object));
@@ -232,10 +222,10 @@ void MemoryApi::NoteNode(const api::ObjectPtr& old_object, const api::ObjectPtr&
   const std::string_view to = node_of(new_object);
   if (from == to) return;
   if (const auto at = pods_on_node_.find(from); !from.empty() && at != pods_on_node_.end()) {
-    at->second.erase(informers::MetaOf(old_object)->Key());
+    at->second.erase(api::MetaOf(old_object)->Key());
     if (at->second.empty()) pods_on_node_.erase(at);
   }
-  if (!to.empty()) pods_on_node_[std::string(to)].insert(informers::MetaOf(new_object)->Key());
+  if (!to.empty()) pods_on_node_[std::string(to)].insert(api::MetaOf(new_object)->Key());
 }
 
 void MemoryApi::DeliverChanges() {

@@ -116,7 +116,7 @@ class MemoryApi final : public client::ApiClient {
  private:
   class Handle;
   using Objects = base::StringMap<api::ObjectPtr>;  // by key
-  static constexpr size_t kNumKinds = std::variant_size_v<api::ObjectPtr> - 1;
+  static constexpr size_t kNumKinds = std::variant_size_v<api::ObjectOfAnyKind> - 1;
   // An object named by a request's path, and what stands behind it: "", "binding" or "status".
   struct ObjectPath {
     std::string key;               // "namespace/name", or the name of an object without one

@@ -6,6 +6,9 @@
 
 #include "src/base/json.h"
 #include "src/explain/pod_list.h"
+#include "src/queue/scheduling_queue.h"
+#include "src/scheduler/binding_cycles.h"
+#include "src/scheduler/profiles.h"
 
 namespace berth::simulator {
 std::vector<std::string> DevicesGiven(const api::Pod& pod, Simulation& simulation) {

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "src/base/clock.h"
+#include "src/queue/scheduling_queue.h"
+#include "src/scheduler/binding_cycles.h"
 
 namespace berth::simulator {
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/api/node.h"
 #include "berth/resources.h"
 #include "src/base/json.h"
 #include "src/base/string_map.h"

@@ -68,7 +68,7 @@ void Story::Take(const recording::Frame& frame) {
 void Story::TakeEvent(const informers::InformerEvent& event) {
   const bool gone = event.type == EventType::kDeleted;
   const api::ObjectPtr& object = gone ? event.old_object : event.new_object;
-  const api::ObjectMeta* meta = informers::MetaOf(object);
+  const api::ObjectMeta* meta = api::MetaOf(object);
   if (meta == nullptr) return;
   if (const auto pod = Held<api::Pod>(object)) {
     if (!gone && !HasEnded(*pod)) return TakePod(pod);
@@ -147,7 +147,7 @@ std::vector<api::ObjectPtr> Story::Objects() const {
   const auto pods = static_cast<std::ptrdiff_t>(objects.size());
   for (const auto& [uid, known] : pods_by_uid_) objects.emplace_back(known.pod);
   // The tables above have no order of their own.
-  const auto key = [](const api::ObjectPtr& object) { return informers::MetaOf(object)->Key(); };
+  const auto key = [](const api::ObjectPtr& object) { return api::MetaOf(object)->Key(); };
   std::ranges::sort(objects.begin(),
                     objects.begin() + static_cast<std::ptrdiff_t>(nodes_by_name_.size()), {}, key);
   std::ranges::sort(objects.begin() + pods, objects.end(), {}, key);

@@ -242,7 +242,7 @@ void LiveCluster::Impl::Shared::Take(informers::InformerEvent event) {
     return;
   }
   const bool gone = event.type == informers::EventType::kDeleted;
-  const api::ObjectMeta* meta = informers::MetaOf(gone ? event.old_object : event.new_object);
+  const api::ObjectMeta* meta = api::MetaOf(gone ? event.old_object : event.new_object);
   if (meta == nullptr) return;  // what cannot be read is as it was
   std::string key = meta->Key();
   const base::MutexLock lock(mutex);

@@ -76,7 +76,7 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
         simulation.Apply(std::move(event.new_object));
         break;
       case informers::EventType::kDeleted:
-        if (const api::ObjectMeta* meta = informers::MetaOf(event.old_object)) {
+        if (const api::ObjectMeta* meta = api::MetaOf(event.old_object)) {
           simulation.Delete(event.kind, meta->Key());
         } else {
           simulation.Post(std::move(event));

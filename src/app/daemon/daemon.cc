@@ -13,6 +13,7 @@
 #include "src/base/logging.h"
 #include "src/extender/http_extender.h"
 #include "src/scheduler/debugger.h"
+#include "src/scheduler/unfinished_pods.h"
 
 namespace berth::app {
 namespace {

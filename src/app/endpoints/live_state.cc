@@ -7,6 +7,7 @@
 #include "src/base/json.h"
 #include "src/cache/cache.h"
 #include "src/queue/scheduling_queue.h"
+#include "src/scheduler/binding_cycles.h"
 
 namespace berth::app {
 namespace {

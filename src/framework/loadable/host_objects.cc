@@ -97,15 +97,8 @@ bool PodToleration(const berth_pod* pod, size_t index, berth_toleration* tolerat
 
 const api::ObjectMeta& MetaOf(const berth_object* object) {
   static const api::ObjectMeta kNone;
-  return std::visit(
-      [](const auto& pointer) -> const api::ObjectMeta& {
-        if constexpr (std::is_same_v<std::decay_t<decltype(pointer)>, std::monostate>) {
-          return kNone;
-        } else {
-          return pointer->metadata;
-        }
-      },
-      *ObjectOf(object).object);
+  const api::ObjectMeta* meta = api::MetaOf(*ObjectOf(object).object);
+  return meta == nullptr ? kNone : *meta;
 }
 
 berth_string ObjectText(const berth_object* object, int32_t name) {

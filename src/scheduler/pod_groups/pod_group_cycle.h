@@ -17,9 +17,6 @@
 
 namespace berth::scheduler {
 
-// What a preview may do to the cluster. To try a group is to reserve for its pods, and to take that
-// back: a reservation of a claim, too, that was there before.
-enum class Effects { kOnClaims, kNone };
 // Why the group cannot be tried without effects; "": it can.
 std::string WhyNotTried(const SchedulerState& state, PodGroupTree& tree);
 

@@ -12,6 +12,7 @@
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/base/clock.h"
 #include "src/config/load.h"
+#include "src/simulator/simulation.h"
 #include "tests/support/builders.h"
 
 namespace berth::bench {

@@ -7,6 +7,7 @@
 #include "berth/field_errors.h"
 #include "src/documents/parse.h"
 #include "src/explain/verdict_json.h"
+#include "src/queue/scheduling_queue.h"
 #include "tests/scenarios/runner/objects.h"
 
 namespace berth::scenarios {

@@ -118,7 +118,7 @@ class Runner {
 
   Result<void> CarryOut(const Create& create) {
     for (const api::ObjectPtr& object : create.objects) {
-      const std::string key = informers::MetaOf(object)->Key();
+      const std::string key = api::MetaOf(object)->Key();
       if (simulation_->api().Find(simulator::KindOf(object), key).index() != 0) {
         return Fail(key + " is there already");
       }

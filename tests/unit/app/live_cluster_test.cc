@@ -137,7 +137,7 @@ TEST_F(LiveClusterTest, ReturnsWhatTheListsHeldAndOnlyReads) {
   std::set<std::string> keys;
   for (const informers::InformerEvent& event : *events) {
     EXPECT_EQ(event.type, informers::EventType::kAdded);
-    keys.insert(informers::MetaOf(event.new_object)->Key());
+    keys.insert(api::MetaOf(event.new_object)->Key());
   }
   EXPECT_THAT(keys, ElementsAre("n1", "shop/p"));
   EXPECT_THAT(methods_, ElementsAre("GET"));

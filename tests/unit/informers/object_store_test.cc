@@ -306,7 +306,7 @@ TEST(KindsTest, EveryKindHasItsLine) {
     EXPECT_EQ(MetaOf(*object)->name, "x");
   }
   EXPECT_EQ(InfoOf(Kind::kPod).field_selector, "status.phase!=Succeeded,status.phase!=Failed");
-  EXPECT_EQ(MetaOf({}), nullptr);
+  EXPECT_EQ(api::MetaOf({}), nullptr);
 }
 
 TEST(KindsTest, AClaimKeepsItsBytesUntilItIsAllocated) {

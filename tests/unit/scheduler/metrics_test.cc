@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include "src/metrics/local_metrics.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 
 namespace berth::test {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/base/logging.h"
+#include "src/cache/object_tables.h"
 #include "src/informers/kinds.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 

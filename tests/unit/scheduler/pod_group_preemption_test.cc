@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "berth/in_tree/pod_group_points.h"
 #include "berth/random.h"
 #include "tests/unit/scheduler/pod_group_fixture.h"
 

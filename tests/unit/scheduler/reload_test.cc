@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "plugins/in_tree_registry.h"
+#include "src/scheduler/binding_cycles.h"
 #include "src/scheduler/scheduler.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 

@@ -74,12 +74,12 @@ void SchedulerFixture::Advance(Duration by) {
 void SchedulerFixture::PostEvent(EventType type, Kind kind, api::ObjectPtr old_object,
                                  api::ObjectPtr new_object) {
   if (type == EventType::kDeleted) {
-    server_->Delete(kind, informers::MetaOf(old_object)->Key());
+    server_->Delete(kind, api::MetaOf(old_object)->Key());
   } else if (type != EventType::kSynced) {
     server_->Apply(new_object);
     // As it comes from a server: with the bytes that it is written from.
     if (kind == Kind::kResourceClaim) {
-      new_object = server_->Find(kind, informers::MetaOf(new_object)->Key());
+      new_object = server_->Find(kind, api::MetaOf(new_object)->Key());
     }
   }
   informers::InformerEvent event;

@@ -15,6 +15,8 @@
 #include "src/base/virtual_time.h"
 #include "src/config/load.h"
 #include "src/metrics/registry.h"
+#include "src/queue/scheduling_queue.h"
+#include "src/scheduler/binding_cycles.h"
 #include "src/scheduler/scheduler.h"
 #include "src/simulator/memory_api.h"
 #include "tests/support/builders.h"

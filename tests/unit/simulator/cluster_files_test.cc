@@ -31,7 +31,7 @@ class ClusterFilesTest : public testing::Test {
     std::vector<std::string> keys;
     if (!cluster) return keys;
     for (const api::ObjectPtr& object : cluster->objects) {
-      keys.push_back(informers::MetaOf(object)->Key());
+      keys.push_back(api::MetaOf(object)->Key());
     }
     cluster_ = *std::move(cluster);
     return keys;
@@ -621,8 +621,7 @@ spec: {template: {spec: {containers: [{name: c}]}}}
   const auto read = LoadNewObjects(files_, "shop");
   ASSERT_TRUE(read) << read.error().message;
   std::vector<std::string> keys;
-  for (const api::ObjectPtr& object : read->objects)
-    keys.push_back(informers::MetaOf(object)->Key());
+  for (const api::ObjectPtr& object : read->objects) keys.push_back(api::MetaOf(object)->Key());
   for (const PodController& controller : read->controllers) {
     keys.push_back(controller.metadata.Key());
     keys.push_back(controller.pod->metadata.namespace_);

@@ -38,7 +38,7 @@ class PodMakerTest : public testing::Test {
     std::vector<std::string> keys;
     for (const api::ObjectPtr& object : objects) {
       const bool pod = api::As<api::Pod>(object) != nullptr;
-      keys.push_back((pod ? "" : "+") + informers::MetaOf(object)->Key());
+      keys.push_back((pod ? "" : "+") + api::MetaOf(object)->Key());
     }
     return keys;
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "berth/random.h"
+#include "src/queue/scheduling_queue.h"
 #include "tests/support/random_cluster.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 

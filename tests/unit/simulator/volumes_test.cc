@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/scheduler/binding_cycles.h"
 #include "tests/support/volume_builders.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 

@@ -12,6 +12,7 @@
 #include "berth/random.h"
 #include "src/engine/judgement.h"
 #include "src/informers/kinds.h"
+#include "src/queue/scheduling_queue.h"
 #include "tests/unit/simulator/random_simulation.h"
 
 namespace berth::simulator {
@@ -95,7 +96,7 @@ class Story {
   void DeleteSomePod() {
     std::vector<std::string> keys;
     simulation_->api().ForEach(informers::Kind::kPod, [&](const api::ObjectPtr& object) {
-      keys.push_back(informers::MetaOf(object)->Key());
+      keys.push_back(api::MetaOf(object)->Key());
     });
     if (!keys.empty()) simulation_->Delete(informers::Kind::kPod, keys[random_.Below(keys.size())]);
   }

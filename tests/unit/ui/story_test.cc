@@ -122,7 +122,7 @@ TEST_F(StoryTest, TheEndIsWhatTheApiServerHasThen) {
   std::vector<std::string> keys;
   std::vector<std::string> nodes;
   for (const api::ObjectPtr& object : story_->Objects()) {
-    keys.push_back(informers::MetaOf(object)->Key());
+    keys.push_back(api::MetaOf(object)->Key());
     if (const auto* pod = api::As<api::Pod>(object)) nodes.push_back(pod->spec.node_name);
   }
   EXPECT_THAT(keys, ElementsAre("n1", "n2", "n3", "default/b", "default/c", "default/d"));
