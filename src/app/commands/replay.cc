@@ -160,12 +160,8 @@ Result<ReplayFlags> ParseReplayFlags(const std::vector<std::string>& arguments,
               return {};
             });
   AddPluginDir(flags, out.run);
-  flags.Add("feature-gates", "[kube:]name=bool,...",
-            "Feature gates in place of the recorded ones; may be repeated.",
-            [&out](const std::string& value) -> Result<void> {
-              out.run.feature_gates.push_back(value);
-              return {};
-            });
+  AddFeatureGates(flags, out.run.feature_gates,
+                  "Feature gates in place of the recorded ones; may be repeated.");
   flags.Add("differences", "NUMBER", "How many differences to show and to explain (20).",
             [&out](const std::string& value) -> Result<void> {
               const auto number = ReadFlagValue<uint64_t>(value);

@@ -33,11 +33,7 @@ Result<ShowConfigFlags> ParseShowConfigFlags(const std::vector<std::string>& arg
               "The configuration file (KubeSchedulerConfiguration v1); without it the "
               "defaults are printed.",
               out.run.config);
-  flags.Add("feature-gates", "[kube:]name=bool,...", "Feature gates; may be repeated.",
-            [&out](const std::string& value) -> Result<void> {
-              out.run.feature_gates.push_back(value);
-              return {};
-            });
+  AddFeatureGates(flags, out.run.feature_gates);
   AddPluginDir(flags, out.run);
   flags.Add("output", "yaml|json", "Form of the output (yaml).",
             [&out](const std::string& value) -> Result<void> {

@@ -273,17 +273,11 @@ Result<void> CheckPlan(const OfflineFlags& flags) {
   return {};
 }
 
-void AddFeatureGates(FlagSet& flags, OfflineFlags& out) {
-  flags.Add("feature-gates", "[kube:]name=bool,...", "Feature gates; may be repeated.",
-            [&out](const std::string& value) -> Result<void> {
-              out.run.feature_gates.push_back(value);
-              return {};
-            });
-}
-
 void AddScheduling(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   flags.Group("Scheduling flags");
-  if (command == OfflineCommand::kDump) return AddFeatureGates(flags, out);
+  if (command == OfflineCommand::kDump) {
+    return AddFeatureGates(flags, out.run.feature_gates);
+  }
   flags.Add("config", "FILE",
             "The configuration file (KubeSchedulerConfiguration v1); without it, of a live cluster "
             "that of the Berth in it, where there is one, and kube-scheduler's default.",
@@ -292,7 +286,7 @@ void AddScheduling(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
               return {};
             });
   AddPluginDir(flags, out.run);
-  AddFeatureGates(flags, out);
+  AddFeatureGates(flags, out.run.feature_gates);
   flags.Value("seed", "Seed of the draws between equal nodes (1).", out.seed);
   if (command == OfflineCommand::kSimulate) AddRecord(flags, out.run);
 }

@@ -1085,11 +1085,22 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
       {Explain, {"--drain=n1"}, true, "unknown flag: --drain"},
       {Simulate, {"--cluster=/no/such/file"}, true, "open /no/such/file"},
       {Simulate, {"--config=/no/such/file"}, true, "open /no/such/file"},
-      {Simulate, {"--feature-gates=Nope=true"}, true, "unrecognized feature gate: Nope"},
+      {Simulate,
+       {"--feature-gates=GenericWorkloads=true"},
+       true,
+       "unrecognized feature gate: GenericWorkloads; did you mean GenericWorkload?"},
+      {Explain,
+       {"--feature-gates=GenericWorkload=maybe"},
+       true,
+       "\"--feature-gates\" flag: must be NAME=true or NAME=false; `berth "},
+      {Dump, {"--feature-gates=kube:GenericWorkload"}, true, "must be NAME=true or NAME=false"},
+      {ShowConfig, {"--feature-gates=GenericWorkload=1.5"}, false, "NAME=true or NAME=false"},
+      {Replay, {"--feature-gates=GenericWorkload=no", "r"}, false, "NAME=true or NAME=false"},
       {Simulate, {"more"}, true, "unexpected argument \"more\""},
       {Simulate, {"-oxml"}, true, "must be table, wide, json or yaml"},
       {Simulate, {"--seed=-1"}, true, "--seed"},
       {Explain, {"--pod=nope"}, true, "the cluster has no pod default/nope"},
+      {Explain, {"--pod=fist"}, true, "no pod default/fist; did you mean default/fits?"},
       {Explain,
        {"shop/there"},
        true,
@@ -1325,18 +1336,18 @@ TEST_F(OfflineCommandsTest, HelpListsTheFlags) {
 }
 
 TEST(OfflineFlagsTest, ClustersRepeatAndAPodWithoutANamespaceIsInDefault) {
-  const auto flags =
-      ParseOfflineFlags(OfflineCommand::kExplain,
-                        {"--cluster=a", "--cluster", "b", "--pod", "web", "--seed", "7", "-ojson",
-                         "--v=3", "--feature-gates=A=true", "--feature-gates=B=true", "--config=c"},
-                        "berth explain");
+  const auto flags = ParseOfflineFlags(
+      OfflineCommand::kExplain,
+      {"--cluster=a", "--cluster", "b", "--pod", "web", "--seed", "7", "-ojson", "--v=3",
+       "--feature-gates=AllBeta=true", "--feature-gates=AllAlpha=true", "--config=c"},
+      "berth explain");
   ASSERT_TRUE(flags);
   EXPECT_THAT(flags->clusters, ElementsAre("a", "b"));
   EXPECT_EQ(flags->pod, "default/web");
   EXPECT_EQ(flags->seed, 7u);
   EXPECT_EQ(flags->output, OutputFormat::kJson);
   EXPECT_EQ(flags->run.log.verbosity, 3);
-  EXPECT_THAT(flags->run.feature_gates, ElementsAre("A=true", "B=true"));
+  EXPECT_THAT(flags->run.feature_gates, ElementsAre("AllBeta=true", "AllAlpha=true"));
   EXPECT_EQ(flags->run.config, "c");
 }
 
