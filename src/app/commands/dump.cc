@@ -2,6 +2,7 @@
 #include "src/simulator/dump.h"
 
 #include <cstdio>
+#include <string>
 
 #include "src/app/commands/commands.h"
 #include "src/app/commands/offline_cluster.h"
@@ -18,9 +19,14 @@ int Dump(const std::vector<std::string>& arguments, const std::string& program,
   if (!made) return FailWith(made.error().message);
   const auto beside = FillSimulation(*flags, *made->simulation);
   if (!beside) return FailWith(beside.error().message);
-  const std::string text = simulator::DumpOf(
-      made->simulation->api(), flags->live() ? LiveAdmission(*flags) : beside->admission);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::string text = simulator::DumpOf(made->simulation->api(),
+                                       flags->live() ? LiveAdmission(*flags) : beside->admission);
+  if (flags->output == OutputFormat::kYaml) {
+    std::erase(text, '\n');  // an object a line
+    PrintDocuments(text, flags->output);
+  } else {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
   base::FlushLogs();
   return kDone;
 }

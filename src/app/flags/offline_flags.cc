@@ -44,7 +44,7 @@ constexpr std::string_view kWhy =
     "where there is none. Changes nothing.";
 
 constexpr std::string_view kDump =
-    "Prints what scheduling reads of the live cluster, as one list in JSON for --cluster: all "
+    "Prints what scheduling reads of the live cluster, as one list for --cluster: all "
     "kinds "
     "in one step, without the environment of containers, Secrets or ConfigMaps.";
 
@@ -302,7 +302,10 @@ void AddOutput(OfflineCommand command, FlagSet& flags, OfflineFlags& out, bool& 
                 out.port = *port;
                 return {};
               });
-  } else if (command != OfflineCommand::kDump) {
+  } else if (command == OfflineCommand::kDump) {
+    out.output = OutputFormat::kJson;
+    AddDocumentFormat(flags, out.output);
+  } else {
     AddOutputFormat(flags, out.output);
   }
   AddQuietVerbosity(flags, out.run);

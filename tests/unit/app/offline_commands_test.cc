@@ -844,6 +844,41 @@ TEST_F(OfflineCommandsTest, ARecordedSimulationWithExtendersIsRepeated) {
   EXPECT_EQ(asked, 0);
 }
 
+TEST_F(OfflineCommandsTest, AReplayShowsDifferencesOfANamespaceAndCountsAll) {
+  file_ = folder_.Write("cluster.yaml", R"(
+{apiVersion: v1, kind: Node, metadata: {name: closed}, spec: {taints: [{key: x, effect: NoSchedule}]},
+ status: {allocatable: {cpu: 9, pods: 9}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: open}, status: {allocatable: {cpu: 3, pods: 9}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop},
+ spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b},
+ spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}
+)");
+  const test::TempFolder recordings;
+  EXPECT_EQ(Run(Simulate, {"--record", recordings.Path("")}), kDone);
+  const std::string config =
+      folder_.Write("config.yaml",
+                    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+                    "profiles: [{plugins: {multiPoint: {disabled: [{name: TaintToleration}]}}}]\n");
+  const Arguments replay = {"--config", config, recordings.Path("")};
+  EXPECT_EQ(Run(Replay, replay, false), kNegative);
+  EXPECT_THAT(out_, testing::AllOf(HasSubstr(" shop/a "), HasSubstr(" default/b ")));
+  Arguments of_one = replay;
+  of_one.push_back("--namespace=shop");
+  EXPECT_EQ(Run(Replay, of_one, false), kNegative);
+  EXPECT_THAT(
+      out_, testing::AllOf(HasSubstr("2 differences, 0 decisions as recorded. 1 of the differences "
+                                     "is in namespace shop.\n"),
+                           HasSubstr(" shop/a "), Not(HasSubstr("default/b"))));
+  of_one.back() = "-nelse";
+  of_one.push_back("-ojson");
+  EXPECT_EQ(Run(Replay, of_one, false), kNegative);
+  EXPECT_THAT(out_, HasSubstr(R"("differences":2,"shown":0,"first":[])"));
+}
+
 TEST_F(OfflineCommandsTest, APlanIsPrintedAndItsLackEndsWithOne) {
   file_ = folder_.Write("pieces.yaml", kPieces);
   EXPECT_EQ(Run(Plan, {"--goal=fit=default/big"}), kDone);
@@ -1039,7 +1074,12 @@ spec: {volumeName: v}
     file_ = folder_.Write("dump.json", dump);
     EXPECT_EQ(Run(Explain, {"-o=json", "--preemption", "--claims"}), kDone);
     EXPECT_EQ(out_, verdicts);
-    // It is whole: a dump of it is the same.
+    // It is whole: a dump of it is the same, by way of YAML, too.
+    EXPECT_EQ(Run(Dump, {}), kDone);
+    EXPECT_EQ(out_, dump);
+    EXPECT_EQ(Run(Dump, {"-oyaml"}), kDone);
+    EXPECT_THAT(out_, StartsWith("---\napiVersion: "));
+    file_ = folder_.Write("dump.yaml", out_);
     EXPECT_EQ(Run(Dump, {}), kDone);
     EXPECT_EQ(out_, dump);
   }
@@ -1123,7 +1163,8 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
        "The connection to the server 127.0.0.1:1 was refused - did you specify the right host"},
       {Dump, {"--kubeconfig=k"}, true, "--cluster and --kubeconfig exclude each other"},
       {Dump, {"--kubeconfig=/no/such/file"}, false, "/no/such/file"},
-      {Dump, {"-o=json"}, true, "unknown shorthand flag: 'o' in -o=json"},
+      {Dump, {"-o=table"}, true, "must be json or yaml"},
+      {Replay, {"-n=shop", "-A", "r"}, false, "--namespace and --all-namespaces exclude each"},
       {Dump, {"more"}, true, "unexpected argument \"more\""},
       {Why, {}, false, "which pod?"},
       {Why, {"a/b/c"}, false, "POD: must be a name, pod/NAME or NAMESPACE/NAME"},
