@@ -17,10 +17,10 @@ int Dump(const std::vector<std::string>& arguments, const std::string& program,
   if (!flags) return flags.error();
   auto made = MakeSimulation(*flags, plugins, {});
   if (!made) return FailWith(made.error().message);
-  const auto beside = FillSimulation(*flags, *made->simulation);
+  auto beside = FillSimulation(*flags, *made->simulation);
   if (!beside) return FailWith(beside.error().message);
-  std::string text = simulator::DumpOf(made->simulation->api(),
-                                       flags->live() ? LiveAdmission(*flags) : beside->admission);
+  if (flags->live()) *beside = {LiveAdmission(*flags), LiveIdleWorkloads(*flags)};
+  std::string text = simulator::DumpOf(made->simulation->api(), beside->admission, beside->idle);
   if (flags->output == OutputFormat::kYaml) {
     std::erase(text, '\n');  // an object a line
     PrintDocuments(text, flags->output);

@@ -349,6 +349,7 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
   const char* argument = command == OfflineCommand::kWhy ? " POD" : takes_pod ? " [POD]" : "";
   FlagSet flags(program + argument, std::string(DescriptionOf(command)), FlagSet::Words::kOwn);
   OfflineFlags out;
+  out.all_kinds = command == OfflineCommand::kDump;
   bool help = false;
   AddCluster(command, flags, out);
   AddScheduling(command, flags, out);

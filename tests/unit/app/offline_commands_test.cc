@@ -494,10 +494,28 @@ TEST_F(OfflineCommandsTest, AStoredWorkloadWithoutPodsScalesByItsTemplate) {
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: idle, namespace: shop, uid: u}
-spec: {replicas: 0, selector: {}, template: {spec: {containers: [{name: c}]}}}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: idle}}
+  template:
+    metadata: {labels: {app: idle}, annotations: {a: hush}}
+    spec: {runtimeClassName: kata, containers: [{name: c, env: [{name: A, value: hush}]}]}
 )");
-  EXPECT_EQ(Run(Simulate, {"--scale", "shop/deploy/idle=1", "-o=json"}), kDone);
-  EXPECT_THAT(out_, HasSubstr(R"({"after":"n1","pod":"shop/idle-new-0"})"));
+  const auto expect_scaled = [this] {
+    EXPECT_EQ(Run(Simulate, {"--scale", "shop/deploy/idle=1", "-o=json"}), kDone);
+    EXPECT_THAT(out_, HasSubstr(R"({"after":"n1","pod":"shop/idle-new-0"})"));
+  };
+  expect_scaled();
+  EXPECT_EQ(Run(Dump, {}), kDone);
+  const std::string dump = out_;
+  EXPECT_THAT(dump, Not(HasSubstr("hush")));
+  EXPECT_THAT(dump, HasSubstr(R"("selector":{"matchLabels":{"app":"idle"}})"));
+  EXPECT_THAT(dump, HasSubstr(R"("runtimeClassName":"kata")"));
+  file_ = folder_.Write("dump.json", dump);
+  expect_scaled();
+  EXPECT_EQ(Run(Dump, {}), kDone);
+  EXPECT_EQ(out_, dump);
+  EXPECT_THAT(err_, Not(HasSubstr("unknown field")));
 }
 
 TEST_F(OfflineCommandsTest, AChartIsExpandedWhereverItStands) {
@@ -986,6 +1004,11 @@ TEST_F(OfflineCommandsTest, WhatIsOddAboutAConfigurationIsAWarningAsKubectlPrint
   EXPECT_THAT(err_, StartsWith("Warning: profile \"default-scheduler\": plugin "
                                "\"NodeResourcesMostAllocated\" is of older releases; write in its "
                                "place scoringStrategy: {type: MostAllocated}"));
+  Run(Explain, {"--config", config("profiles: [{plugins: {score: {disabled: [{name: "
+                                   "NodeResourceFit}]}}}]")});
+  EXPECT_THAT(err_, StartsWith("Warning: profile \"default-scheduler\": disabled "
+                               "\"NodeResourceFit\": there is no such plugin; did you mean "
+                               "NodeResourcesFit?\n"));
   const std::string file = config("extenders: [{urlPrefix: 'http://x', filterVerb: f}]");
   EXPECT_EQ(Run(Explain, {"--config", file}), kDone);
   EXPECT_THAT(err_, StartsWith("Warning: the extenders of the configuration are not asked: what "
@@ -1256,6 +1279,8 @@ spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}
   EXPECT_EQ(Run(Explain, {"-n", "shop"}), kDone);
   EXPECT_THAT(out_, StartsWith("shop/shop: scheduled"));
   EXPECT_THAT(out_, Not(HasSubstr("default/fits")));
+  EXPECT_EQ(Run(Explain, {"-n", "shp"}), kDone);
+  EXPECT_EQ(out_, "No pod of namespace shp is pending; 3 elsewhere.\n");
   EXPECT_EQ(Run(Explain, {"-A"}), kDone);
   EXPECT_THAT(out_, HasSubstr("default/fits: "));
   EXPECT_THAT(out_, HasSubstr("shop/shop: "));
