@@ -205,6 +205,8 @@ struct LoneClaim {
 std::string WhyImmediate(const std::string& namespace_, const std::string& name,
                          const Listers& listers) {
   const api::PersistentVolumeClaim* claim = listers.FindPersistentVolumeClaim(namespace_, name);
+  if (claim != nullptr && !claim->spec.volume_name.empty())
+    return "not bound yet to volume " + Quote(claim->spec.volume_name) + ", which it names";
   const std::string_view class_name = claim == nullptr ? "" : StorageClassOf(*claim);
   if (class_name.empty()) return "not bound, and it has no storage class";
   if (listers.FindStorageClass(class_name) == nullptr)

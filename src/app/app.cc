@@ -13,6 +13,7 @@
 #include "src/app/commands/terminal.h"
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/app/version.h"
+#include "src/base/suggestion.h"
 
 namespace berth::app {
 namespace {
@@ -51,7 +52,9 @@ int RunCommand(int argc, char** argv) {
     return 1;
   }
   // As kubectl.
-  const std::string meant = Suggestion(command.unknown, CommandNames());
+  base::Suggestion suggestion(command.unknown);
+  suggestion.TryAll(CommandNames());
+  const std::string& meant = suggestion.word();
   const std::string more = meant.empty() ? "Run `" + command.program + " help` for the commands.\n"
                                          : "Did you mean this?\n\t" + meant + "\n";
   std::fprintf(stderr, "Error: unknown command \"%s\" for \"%s\"\n\n%s", command.unknown.c_str(),

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "src/base/file.h"
+#include "src/base/suggestion.h"
 #include "src/base/text.h"
 #include "src/documents/parse.h"
 
@@ -125,11 +126,13 @@ class Fields {
 Result<Fields> FindNamed(std::vector<Fields>& roots, std::string_view list, std::string_view key,
                          std::string_view name, std::string_view referrer) {
   std::string files;
+  base::Suggestion meant(name);
   for (Fields& root : roots) {
     for (const ConfigValue& entry : root.List(list)) {
       const ConfigValue* entry_name = entry.Find("name");
-      if (entry_name == nullptr || entry_name->string() == nullptr ||
-          *entry_name->string() != name) {
+      if (entry_name == nullptr || entry_name->string() == nullptr) continue;
+      if (*entry_name->string() != name) {
+        meant.Try(*entry_name->string());
         continue;
       }
       return Fields(entry.Find(key), base::Concat(list, "[\"", name, "\"].", key), root.file());
@@ -137,8 +140,8 @@ Result<Fields> FindNamed(std::vector<Fields>& roots, std::string_view list, std:
     if (root.problem()) return Fail(*root.problem());
     files += (files.empty() ? "" : ", ") + root.file();
   }
-  return Fail(
-      base::Concat(files, ": ", referrer, " names \"", name, "\", which ", list, " does not hold"));
+  return Fail(base::Concat(files, ": ", referrer, " names \"", name, "\", which ", list,
+                           " does not hold", meant.ToString()));
 }
 
 void ReadCluster(Fields& fields, ClusterConfig& out) {

@@ -2,7 +2,10 @@
 #include "src/config/other_plugins.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "src/base/suggestion.h"
+#include "src/base/text.h"
 #include "src/config/extension_points.h"
 
 namespace berth::config {
@@ -81,6 +84,28 @@ std::vector<std::string> OldPluginWarnings(const SchedulerConfiguration& configu
     for (const OldPlugin& old : kOldPlugins) {
       if (IsEnabled(profile.plugins, old.name)) warnings.push_back(Warning(profile, old));
     }
+  }
+  return warnings;
+}
+
+std::vector<std::string> MisspeltPluginWarnings(const SchedulerConfiguration& configuration,
+                                                const std::vector<PluginRegistration>& known) {
+  std::vector<std::string> warnings;
+  for (const Profile& profile : configuration.profiles) {
+    const auto check = [&](std::string_view what, const std::string& name) {
+      if (std::ranges::find(known, name, &PluginRegistration::name) != known.end()) return;
+      base::Suggestion meant(name);
+      for (const PluginRegistration& plugin : known) meant.Try(plugin.name);
+      if (meant.word().empty()) return;
+      std::string text = base::Concat("profile \"", profile.scheduler_name, "\": ", what, " \"",
+                                      name, "\": there is no such plugin", meant.ToString());
+      if (std::ranges::find(warnings, text) == warnings.end()) warnings.push_back(std::move(text));
+    };
+    for (const ExtensionPoint& point : kExtensionPoints) {
+      for (const PluginRef& plugin : (profile.plugins.*point.set).disabled)
+        check("disabled", plugin.name);
+    }
+    for (const PluginConfig& config : profile.plugin_config) check("pluginConfig", config.name);
   }
   return warnings;
 }

@@ -2,14 +2,13 @@
 #include "src/documents/known_fields.h"
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/strings/ascii.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
 #include "berth/field_errors.h"
+#include "src/base/suggestion.h"
 
 namespace berth::documents {
 namespace {
@@ -82,38 +81,6 @@ class KnownTypes {
   absl::flat_hash_map<std::string_view, KnownType> types_;
 };
 
-// How many letters have to be put in, left out or changed to make one of the other.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const bool same = absl::ascii_tolower(static_cast<unsigned char>(a[i])) ==
-                        absl::ascii_tolower(static_cast<unsigned char>(b[j]));
-      const size_t changed = diagonal + (same ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
-// The field of the type that is most like the name; "" where none is like it.
-std::string_view MeantField(const KnownType& type, std::string_view name) {
-  constexpr size_t kMostLetters = 64;  // no field has more
-  if (name.size() > kMostLetters) return {};
-  std::string_view best;
-  size_t least = name.size() < 6 ? 2 : 3;  // as far as this none is like it
-  for (const auto& [field, unused] : type.fields) {
-    const size_t distance = Distance(name, field);
-    if (distance > least || (distance == least && (best.empty() || field > best))) continue;
-    least = distance;
-    best = field;
-  }
-  return best;
-}
-
 class UnknownFieldSearch {
  public:
   void Visit(const ConfigValue& value, const KnownField& field) {
@@ -159,8 +126,9 @@ class UnknownFieldSearch {
   }
   void Report(const KnownType& type, const std::string& key) {
     std::string text = "unknown field " + Quoted(path_ + (path_.empty() ? "" : ".") + key);
-    if (const std::string_view meant = MeantField(type, key); !meant.empty())
-      text += "; did you mean " + Quoted(meant) + "?";
+    base::Suggestion meant(key);
+    for (const auto& [field, unused] : type.fields) meant.Try(field);
+    if (!meant.word().empty()) text += "; did you mean " + Quoted(meant.word()) + "?";
     texts_.push_back(std::move(text));
   }
 

@@ -11,6 +11,7 @@
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
+#include "src/base/suggestion.h"
 #include "src/config/extension_points.h"
 #include "src/config/other_plugins.h"
 #include "src/config/types.h"
@@ -167,7 +168,10 @@ class Profile::Builder {
 
   tl::unexpected<Error> NotThere(std::string_view type, const std::string& name) const {
     std::string text = std::string(type) + " " + Quoted(name) + " does not exist";
-    if (const std::string what = config::WhatItIs(name); !what.empty()) text += "; " + what;
+    base::Suggestion meant(name);
+    for (const PluginRegistration& registration : registry_) meant.Try(registration.name);
+    const std::string what = config::WhatItIs(name);
+    text += what.empty() ? meant.ToString() : "; " + what;
     std::set<std::string_view> libraries;
     for (const PluginRegistration& registration : registry_) {
       if (!registration.library.empty()) libraries.insert(registration.library);

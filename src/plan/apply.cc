@@ -69,7 +69,7 @@ std::string WhyNotOn(const PodPtr& pod, const std::string& node, Simulation& sim
   simulation.RunDue();
   const auto judgement = simulation.scheduler().Judge(pod);
   const NodeRow row = judgement->snapshot().FindNode(node);
-  if (row == kNoRow) return "the cluster has no node " + node;
+  if (row == kNoRow) return questions::NoNode(node, simulation).message;
   if (judgement->kind() == Judgement::Kind::kScheduled &&
       std::ranges::binary_search(judgement->feasible(), row)) {
     return "";
@@ -351,7 +351,9 @@ std::optional<Objection> Run::FindObjection(Simulation& simulation, size_t first
   }
   if (plan_.goal.kind == Goal::Kind::kEmpty) {
     const auto node = simulator::FindIn<api::Node>(simulation.api(), Kind::kNode, plan_.goal.name);
-    if (node == nullptr) return Objection{first, "the cluster has no node " + plan_.goal.name};
+    if (node == nullptr) {
+      return Objection{first, questions::NoNode(plan_.goal.name, simulation).message};
+    }
     applied_.cordoned = node->spec.unschedulable;
     if (std::string pod = HeldByAnother(simulation); !pod.empty()) {
       return Objection{first, Concat(plan_.goal.name, " has ", pod, ", which is not in the plan")};

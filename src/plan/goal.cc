@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
+#include <initializer_list>
 #include <string>
 #include <system_error>
 
 #include "berth/field_errors.h"
+#include "src/base/suggestion.h"
 #include "src/plan/plan.h"
 
 namespace berth::plan {
@@ -25,7 +27,10 @@ Result<Goal> Goal::Parse(std::string_view text) {
     return Fail(Quoted(name) + " is no priority" + std::string(kForms));
   }
   if (kind != "fit" && kind != "empty") {
-    return Fail(Quoted(kind) + " is no goal" + std::string(kForms));
+    base::Suggestion meant(kind);
+    meant.TryAll(std::initializer_list<std::string_view>{"fit", "pending", "empty"});
+    return Fail(Quoted(kind) + " is no goal" +
+                (meant.word().empty() ? std::string(kForms) : meant.ToString()));
   }
   const bool of_pod = kind == "fit";
   if (name.empty() || (name.find('/') != std::string_view::npos) != of_pod) {

@@ -770,7 +770,7 @@ bool Search::Cordon(std::string_view name) {
 
 Result<Plan> Search::Empty(const Goal& goal) {
   Plan plan{.goal = goal};
-  if (!Cordon(goal.name)) return Fail("the cluster has no node " + goal.name);
+  if (!Cordon(goal.name)) return Fail(questions::NoNode(goal.name, trial_.simulation()));
   emptied_ = goal.name;
   std::vector<PodPtr> leaving = questions::PodsOn(trial_.simulation(), goal.name);
   std::erase_if(leaving, [](const PodPtr& pod) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/base/suggestion.h"
 #include "src/questions/changes.h"
 
 namespace berth::questions {
@@ -70,8 +71,6 @@ namespace {
 using informers::Kind;
 using simulator::Simulation;
 
-Error NoNode(std::string_view name) { return {"the cluster has no node " + std::string(name)}; }
-
 bool HasEmptyDir(const api::Pod& pod) {
   return std::ranges::any_of(
       pod.spec.volumes, [](const api::Volume& volume) { return volume.empty_dir.has_value(); });
@@ -88,6 +87,14 @@ bool Evict(const api::Pod& pod, Simulation& simulation) {
 
 }  // namespace
 
+Error NoNode(std::string_view name, const Simulation& simulation) {
+  base::Suggestion meant(name);
+  simulation.api().ForEach(Kind::kNode, [&meant](const api::ObjectPtr& object) {
+    meant.Try(api::As<api::Node>(object)->metadata.name);
+  });
+  return {"the cluster has no node " + std::string(name) + meant.ToString()};
+}
+
 std::shared_ptr<const api::Node> Cordoned(const api::Node& node) {
   auto cordoned = std::make_shared<api::Node>(node);
   cordoned->spec.unschedulable = true;
@@ -101,7 +108,7 @@ std::shared_ptr<const api::Node> Cordoned(const api::Node& node) {
 
 Result<void> Cordon(std::string_view name, Simulation& simulation) {
   const auto node = simulator::FindIn<api::Node>(simulation.api(), Kind::kNode, name);
-  if (node == nullptr) return Fail(NoNode(name));
+  if (node == nullptr) return Fail(NoNode(name, simulation));
   simulation.Apply(Cordoned(*node));
   return {};
 }
@@ -109,7 +116,7 @@ Result<void> Cordon(std::string_view name, Simulation& simulation) {
 Result<void> AddNodes(size_t count, std::string_view like, Simulation& simulation) {
   for (size_t i = 0; i < count && !simulation.interrupted(); ++i) {
     auto delta = NodeLike(like, simulation.api());
-    if (!delta) return Fail(NoNode(like));
+    if (!delta) return Fail(NoNode(like, simulation));
     for (api::ObjectPtr& object : delta->put) simulation.Apply(std::move(object));
   }
   Settle(simulation);
@@ -118,7 +125,7 @@ Result<void> AddNodes(size_t count, std::string_view like, Simulation& simulatio
 
 Result<void> RemoveNode(std::string_view name, Simulation& simulation) {
   const std::vector<PodPtr> pods = PodsOn(simulation, name);
-  if (!simulation.Delete(Kind::kNode, name)) return Fail(NoNode(name));
+  if (!simulation.Delete(Kind::kNode, name)) return Fail(NoNode(name, simulation));
   for (const PodPtr& pod : pods) simulation.Delete(Kind::kPod, pod->metadata.Key());
   for (const PodPtr& pod : pods) {
     if (ComesBack(*pod)) simulation.Apply(PendingCopy(*pod, pod->metadata.name));

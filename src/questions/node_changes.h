@@ -56,6 +56,9 @@ class Budgets {
   std::vector<Budget> budgets_;
 };
 
+// That the simulation has no such node, and which was probably meant.
+Error NoNode(std::string_view name, const simulator::Simulation& simulation);
+
 // Changes of nodes in a simulation that has started and settled. Each settles it again.
 //
 // Thread safety: as the simulation's.

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "src/base/suggestion.h"
+#include "src/base/text.h"
 #include "src/simulator/report.h"
 
 namespace berth::questions {
@@ -119,6 +121,49 @@ std::set<std::string> OwnersOf(const Scale& scale, const Simulation& simulation)
     if (owner->kind == scale.kind && owner->name == scale.name) names.insert(meta.name);
   });
   return names;
+}
+
+constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+    {"deploy", "Deployment"},
+    {"deployment", "Deployment"},
+    {"rs", "ReplicaSet"},
+    {"replicaset", "ReplicaSet"},
+    {"sts", "StatefulSet"},
+    {"statefulset", "StatefulSet"},
+    {"rc", "ReplicationController"},
+    {"replicationcontroller", "ReplicationController"},
+    {"job", "Job"}};
+
+// That the workload has no pod, and which kind or workload was probably meant.
+Error NothingToCopy(const Scale& scale, const Simulation& simulation) {
+  const std::string key = api::NamespacedKey(scale.namespace_, scale.name);
+  std::string text = "no pod of " + scale.kind + " " + key + " is there to be copied";
+  base::Suggestion kind(scale.kind);
+  for (const auto& [word, name] : kKinds) kind.Try(word);
+  base::Suggestion meant(key);
+  std::set<std::string> elsewhere;
+  const auto see = [&](const api::ObjectMeta& meta) {
+    const api::OwnerReference* owner = ControllerOf(meta);
+    if (owner == nullptr || owner->kind != scale.kind) return;
+    meant.Try(api::NamespacedKey(meta.namespace_, owner->name));
+    if (owner->name == scale.name && meta.namespace_ != scale.namespace_)
+      elsewhere.insert(meta.namespace_);
+  };
+  simulation.api().ForEach(
+      Kind::kPod, [&](const api::ObjectPtr& object) { see(api::As<api::Pod>(object)->metadata); });
+  simulation.api().ForEach(Kind::kReplicaSet, [&](const api::ObjectPtr& object) {
+    see(api::As<api::ReplicaSet>(object)->metadata);
+  });
+  if (!kind.word().empty() && Scale::KindOf(kind.word()) != scale.kind) {
+    return {text + kind.ToString()};
+  }
+  if (elsewhere.empty()) return {text + meant.ToString()};
+  std::string_view separator = "; there is ";
+  for (const std::string& other : elsewhere) {
+    text += base::Concat(separator, other, "/", scale.name, " (-n ", other, ")");
+    separator = ", ";
+  }
+  return {std::move(text)};
 }
 
 // The number at the end of a StatefulSet's pod, or -1.
@@ -290,16 +335,6 @@ void ApplyOrdinal(const api::Pod& like, const std::string& name, Simulation& sim
 }  // namespace
 
 std::string Scale::KindOf(std::string_view word) {
-  constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
-      {"deploy", "Deployment"},
-      {"deployment", "Deployment"},
-      {"rs", "ReplicaSet"},
-      {"replicaset", "ReplicaSet"},
-      {"sts", "StatefulSet"},
-      {"statefulset", "StatefulSet"},
-      {"rc", "ReplicationController"},
-      {"replicationcontroller", "ReplicationController"},
-      {"job", "Job"}};
   const std::string lower = absl::AsciiStrToLower(std::string(word));
   const std::string_view kind = std::string_view(lower).substr(0, lower.find('.'));
   for (const auto& [known, name] : kKinds) {
@@ -336,10 +371,7 @@ bool HasPods(const Scale& scale, const Simulation& simulation) {
 
 Result<void> Carry(const Scale& scale, Simulation& simulation) {
   const std::vector<PodPtr> pods = PodsOf(scale, simulation);
-  if (pods.empty()) {
-    return Fail("no pod of " + scale.kind + " " + scale.namespace_ + "/" + scale.name +
-                " is there to be copied");
-  }
+  if (pods.empty()) return Fail(NothingToCopy(scale, simulation));
   for (size_t i = pods.size(); i > scale.replicas; --i) {
     simulation.Delete(Kind::kPod, pods[i - 1]->metadata.Key());
   }

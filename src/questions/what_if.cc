@@ -179,18 +179,22 @@ Result<void> CarryOne(const Scale& scale, const WhatIf& question, Admission& adm
     return controller.kind == scale.kind && controller.metadata.name == scale.name &&
            controller.metadata.namespace_ == scale.namespace_;
   };
-  if (!HasPods(scale, simulation)) {
-    for (const auto* controllers : {&question.controllers, &question.idle}) {
-      const auto found = std::ranges::find_if(*controllers, is_it);
-      if (found == controllers->end()) continue;
-      simulator::PodController scaled = *found;
-      scaled.pods = static_cast<int64_t>(scale.replicas);
-      if (auto made = Expand({std::move(scaled)}, admission, simulation); !made) return made;
-      Settle(simulation);
-      return {};
-    }
+  if (HasPods(scale, simulation)) return Carry(scale, simulation);
+  std::optional<simulator::PodController> scaled;
+  for (const auto* controllers : {&question.controllers, &question.idle}) {
+    const auto found = std::ranges::find_if(*controllers, is_it);
+    if (!scaled && found != controllers->end()) scaled = *found;
   }
-  return Carry(scale, simulation);
+  if (!scaled && question.find_workload) {
+    auto found = question.find_workload(scale);
+    if (!found) return Fail(found.error());
+    scaled = *std::move(found);
+  }
+  if (!scaled) return Carry(scale, simulation);
+  scaled->pods = static_cast<int64_t>(scale.replicas);
+  if (auto made = Expand({*std::move(scaled)}, admission, simulation); !made) return made;
+  Settle(simulation);
+  return {};
 }
 
 // Cordons those of the nodes that are there; `left`: the others.

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,10 @@ inline constexpr size_t kMostNewNodes = 10'000;
 inline constexpr size_t kMostObjects = 10'000;
 inline constexpr size_t kMostNames = 1'000;  // of nodes, of controllers
 
+// A workload of the cluster, of whose template pods are to be made; nullopt: there is none.
+using FindWorkload =
+    std::function<Result<std::optional<simulator::PodController>>(const Scale& scale)>;
+
 // Changes, in the order in which they are made.
 struct WhatIf {
   std::vector<api::ObjectPtr> add;  // nodes first, pods last
@@ -41,6 +47,8 @@ struct WhatIf {
   std::vector<Scale> scale;
   // Workloads of the cluster without pods: what `scale` makes pods of where none is there.
   std::vector<simulator::PodController> idle;
+  // Finds others; may be empty.
+  FindWorkload find_workload;
   // Cordoned before anything else; what `add` brings, after that.
   std::vector<std::string> cordon;
   std::vector<std::string> drain;

@@ -89,6 +89,8 @@ void Comparison::Compare(const AttemptEnded& recorded, AttemptEnded replayed, ui
 
 void Comparison::Note(Difference difference) {
   ++num_differences_;
+  if (shows_ && !shows_(difference.pod)) return;
+  ++num_shown_;
   if (differences_.size() < most_differences_) differences_.push_back(std::move(difference));
 }
 
@@ -114,6 +116,7 @@ void Comparison::Finish(ReplayReport& report) {
   report.decisions = decisions_;
   report.equal = equal_;
   report.num_differences = num_differences_;
+  report.num_shown = num_shown_;
   std::ranges::stable_sort(differences_, {}, &Difference::number);
   report.differences = std::move(differences_);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/string_map.h"
@@ -18,7 +19,9 @@ namespace berth::recording {
 // Thread safety: one owner.
 class Comparison {
  public:
-  explicit Comparison(size_t most_differences) : most_differences_(most_differences) {}
+  // Differences of pods of which `shows` says no are counted, and not told one by one.
+  explicit Comparison(size_t most_differences, ShowsPod shows = nullptr)
+      : most_differences_(most_differences), shows_(std::move(shows)) {}
 
   void SetTime(Time now) { now_ = now; }
   // Decisions of the recording so far.
@@ -49,10 +52,12 @@ class Comparison {
   static std::optional<Unpaired> TakeFrom(ByPod& by_pod, const std::string& uid);
 
   const size_t most_differences_;
+  const ShowsPod shows_;
   Time now_;
   uint64_t decisions_ = 0;
   uint64_t equal_ = 0;
   uint64_t num_differences_ = 0;
+  uint64_t num_shown_ = 0;
   std::vector<Difference> differences_;
   ByPod recorded_;
   ByPod replayed_;

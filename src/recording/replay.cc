@@ -140,7 +140,7 @@ class Replayer final : public scheduler::Tape {
       : reader_(reader),
         options_(options),
         clock_(reader.header().start),
-        comparison_(options.most_differences) {}
+        comparison_(options.most_differences, options.shows) {}
 
   Result<void> Make(const std::vector<PluginRegistration>& registry);
   ReplayReport Run();

@@ -44,7 +44,8 @@ struct ReplayReport {
   uint64_t decisions = 0;  // of the recording
   uint64_t equal = 0;      // of these, bit for bit
   uint64_t num_differences = 0;
-  std::vector<Difference> differences;  // the first ones
+  uint64_t num_shown = 0;               // of these, those of pods that are shown
+  std::vector<Difference> differences;  // the first ones that are shown
   // Where the recording does not end in an orderly way, and whether it merely breaks off.
   std::optional<std::string> problem;
   bool torn = false;
@@ -52,6 +53,9 @@ struct ReplayReport {
 
   bool identical() const { return num_differences == 0; }
 };
+
+// Whether differences of the pod, "namespace/name", are told one by one; empty: those of all are.
+using ShowsPod = std::function<bool(std::string_view pod)>;
 
 struct ReplayOptions {
   // What to decide with: the recording's own, or another.
@@ -62,6 +66,7 @@ struct ReplayOptions {
   std::function<Result<config::SchedulerConfiguration>(std::string_view yaml)> load;
   // How many differences to tell of one by one.
   size_t most_differences = 20;
+  ShowsPod shows;
   // Before the decisions of these numbers, the pod is judged, so that a difference can be
   // explained; ascending.
   std::vector<uint64_t> explain;

@@ -2,12 +2,14 @@
 #include "src/simulator/admission.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "berth/field_errors.h"
 #include "berth/resources.h"
 #include "src/api/decode.h"
 #include "src/base/json.h"
+#include "src/base/text.h"
 #include "src/simulator/answers.h"
 
 namespace berth::simulator {
@@ -70,6 +72,10 @@ void SetHostPorts(std::vector<api::Container>& containers) {
     }
   }
 }
+
+// Types of a LimitRange's limits.
+constexpr std::string_view kContainer = "Container";
+constexpr std::string_view kPod = "Pod";
 
 constexpr std::string_view kExists = "Exists";
 constexpr std::string_view kNoExecute = "NoExecute";
@@ -144,28 +150,37 @@ void Overwrite(const api::ResourceList& amounts, api::ResourceList& list) {
   }
 }
 
-// One of a LimitRange's limits, of the type Container. A default limit that is missing is the
-// maximum, a default request that is missing the default limit, or else the minimum.
-Result<void> ReadContainerLimit(const ConfigValue& item, const std::string& path, LimitRange& out) {
-  struct Amounts {
-    std::string_view field;
-    api::ResourceList read = {};
-  };
-  Amounts limits{"default"};
-  Amounts most{"max"};
-  Amounts requests{"defaultRequest"};
-  Amounts least{"min"};
-  for (Amounts* amounts : {&limits, &most, &requests, &least}) {
-    auto read =
-        ReadAsPods(item.Find(amounts->field), "overhead", path + "." + std::string(amounts->field));
-    if (!read) return Fail(read.error());
-    amounts->read = std::move(read->overhead);
+Result<void> ReadAmounts(const ConfigValue& item, std::string_view field, const std::string& path,
+                         api::ResourceList& out) {
+  auto read = ReadAsPods(item.Find(field), "overhead", base::Concat(path, ".", field));
+  if (!read) return Fail(read.error());
+  out = std::move(read->overhead);
+  return {};
+}
+
+// One of a LimitRange's limits. Of a container a default limit that is missing is the maximum, a
+// default request that is missing the default limit, or else the minimum.
+Result<void> ReadLimit(const ConfigValue& item, const std::string& path, LimitRange& out) {
+  Bounds bounds{.type = StringAt(item, {"type"}), .min = {}, .max = {}, .max_ratio = {}};
+  const bool of_containers = bounds.type == kContainer;
+  if (!of_containers && bounds.type != kPod) return {};
+  api::ResourceList limits;
+  api::ResourceList requests;
+  for (const auto& [field, amounts] : {std::pair("default", &limits),
+                                       {"max", &bounds.max},
+                                       {"defaultRequest", &requests},
+                                       {"min", &bounds.min},
+                                       {"maxLimitRequestRatio", &bounds.max_ratio}}) {
+    if (auto read = ReadAmounts(item, field, path, *amounts); !read) return read;
   }
-  SetMissing(most.read, limits.read);
-  SetMissing(limits.read, requests.read);
-  SetMissing(least.read, requests.read);
-  Overwrite(limits.read, out.limits);
-  Overwrite(requests.read, out.requests);
+  if (of_containers) {
+    SetMissing(bounds.max, limits);
+    SetMissing(limits, requests);
+    SetMissing(bounds.min, requests);
+    Overwrite(limits, out.limits);
+    Overwrite(requests, out.requests);
+  }
+  out.bounds.push_back(std::move(bounds));
   return {};
 }
 
@@ -181,9 +196,7 @@ Result<LimitRange> ReadLimitRange(const ConfigValue& value, const std::string& p
   if (limits->list() == nullptr)
     return Fail(path + ": expected a list, got " + std::string(limits->TypeName()));
   for (size_t i = 0; i < limits->list()->size(); ++i) {
-    const ConfigValue& item = (*limits->list())[i];
-    if (StringAt(item, {"type"}) != "Container") continue;
-    if (auto taken = ReadContainerLimit(item, IndexedPath(path, i), read); !taken)
+    if (auto taken = ReadLimit((*limits->list())[i], IndexedPath(path, i), read); !taken)
       return Fail(taken.error());
   }
   return read;
@@ -223,6 +236,93 @@ Result<PriorityClass> ReadPriorityClass(const ConfigValue& value, std::string_vi
   }
   if (auto error = fields.Finish()) return Fail(*std::move(error));
   return read;
+}
+
+// What a container, or a pod as a whole, asks for.
+struct Asked {
+  api::ResourceList requests;
+  api::ResourceList limits;
+};
+
+// As LimitRanger counts it: without overhead, and of a pod's own resources cpu and memory alone.
+Asked AskedByPod(const api::Pod& pod) {
+  api::Pod without = pod;
+  without.spec.overhead.clear();
+  without.spec.resources.reset();
+  Asked asked{PodRequests(without, {}), PodLimits(without)};
+  if (!pod.spec.resources) return asked;
+  const auto override_with = [](const api::ResourceList& own, api::ResourceList& list) {
+    for (const auto& amount : own) {
+      if (MayBeOvercommitted(amount.first)) Overwrite({amount}, list);
+    }
+  };
+  override_with(pod.spec.resources->requests, asked.requests);
+  override_with(pod.spec.resources->limits, asked.limits);
+  return asked;
+}
+
+// Beyond this, amounts are compared in whole units.
+constexpr int64_t kMostMilliValue = std::numeric_limits<int64_t>::max() / 1000;
+
+// The amounts of one resource in the unit in which LimitRanger compares them; 0 where one is
+// missing.
+struct Compared {
+  Compared(const api::Quantity* request, const api::Quantity* limit, const api::Quantity& bound) {
+    const api::Quantity none;
+    const api::Quantity* amounts[] = {request == nullptr ? &none : request,
+                                      limit == nullptr ? &none : limit, &bound};
+    const bool in_milli = std::ranges::all_of(
+        amounts, [](const api::Quantity* amount) { return amount->Value() <= kMostMilliValue; });
+    const auto value = [in_milli](const api::Quantity* amount) {
+      return in_milli ? amount->MilliValue() : amount->Value();
+    };
+    request_value = value(amounts[0]);
+    limit_value = value(amounts[1]);
+    bound_value = value(amounts[2]);
+    bound_milli = bound.MilliValue();
+  }
+  int64_t request_value = 0;
+  int64_t limit_value = 0;
+  int64_t bound_value = 0;
+  int64_t bound_milli = 0;
+};
+
+// What LimitRanger says of one that is out of these bounds.
+void AppendProblems(const Asked& asked, const Bounds& bounds, std::vector<std::string>& problems) {
+  const auto check = [&](std::string_view what, const api::ResourceList& list, const auto& find) {
+    for (const auto& [resource, bound] : list) {
+      const api::Quantity* request = api::Find(asked.requests, resource);
+      const api::Quantity* limit = api::Find(asked.limits, resource);
+      const std::string problem = find(request, limit, Compared(request, limit, bound));
+      if (problem.empty()) continue;
+      const std::string of = what.empty() ? resource + " max limit to request ratio"
+                                          : base::Concat(what, " ", resource, " usage");
+      problems.push_back(
+          base::Concat(of, " per ", bounds.type, " is ", bound.ToCanonicalString(), problem));
+    }
+  };
+  using Amount = const api::Quantity*;
+  const auto but = [](std::string_view what, Amount amount) {
+    return base::Concat(", but ", what, " is ", amount->ToCanonicalString());
+  };
+  check("minimum", bounds.min, [&](Amount request, Amount limit, const Compared& c) -> std::string {
+    if (request == nullptr) return ".  No request is specified";
+    if (c.request_value < c.bound_value) return but("request", request);
+    return limit != nullptr && c.limit_value < c.bound_value ? but("limit", limit) : "";
+  });
+  check("maximum", bounds.max, [&](Amount request, Amount limit, const Compared& c) -> std::string {
+    if (limit == nullptr) return ".  No limit is specified";
+    if (c.limit_value > c.bound_value) return but("limit", limit);
+    return request != nullptr && c.request_value > c.bound_value ? but("request", request) : "";
+  });
+  check("", bounds.max_ratio, [](Amount request, Amount limit, const Compared& c) -> std::string {
+    if (request == nullptr || c.request_value == 0)
+      return ", but no request is specified or request is 0";
+    if (limit == nullptr || c.limit_value == 0) return ", but no limit is specified or limit is 0";
+    const double ratio = static_cast<double>(c.limit_value) / static_cast<double>(c.request_value);
+    if (ratio * 1000 <= static_cast<double>(c.bound_milli)) return "";
+    return ", but provided ratio is " + std::to_string(ratio);
+  });
 }
 
 template <typename T>
@@ -367,6 +467,7 @@ std::shared_ptr<const api::Pod> Admission::Admit(const api::Pod& pod,
   SetRuntimeClass(NotedRuntimeClass(pod), admitted->spec, refusals);
   EraseNote(*admitted);
   SetMissingPodRequests(*admitted);
+  CheckBounds(*admitted, refusals);
   return admitted;
 }
 
@@ -379,6 +480,30 @@ void Admission::SetLimitsAndRequests(api::Pod& pod) const {
         SetMissing(range.limits, container.resources.limits);
         SetMissing(range.requests, container.resources.requests);
       }
+    }
+  }
+}
+
+void Admission::CheckBounds(const api::Pod& pod, std::vector<Refusal>& refusals) const {
+  const auto of_namespace = limit_ranges_.find(pod.metadata.namespace_);
+  if (of_namespace == limit_ranges_.end()) return;
+  for (const auto& [name, range] : of_namespace->second) {
+    std::vector<std::string> problems;
+    for (const Bounds& bounds : range.bounds) {
+      if (bounds.type == kPod) {
+        AppendProblems(AskedByPod(pod), bounds, problems);
+        continue;
+      }
+      for (const auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
+        for (const api::Container& container : *containers) {
+          AppendProblems({container.resources.requests, container.resources.limits}, bounds,
+                         problems);
+        }
+      }
+    }
+    if (const auto error = AggregateProblems(problems)) {
+      refusals.push_back(
+          {error->Within("LimitRange " + Quoted(name)).message, "it is scheduled all the same"});
     }
   }
 }

@@ -36,12 +36,21 @@ struct PriorityClass {
   bool global_default = false;
 };
 
+// One of a LimitRange's limits: what a container, or a pod, may ask for at least and at most.
+struct Bounds {
+  std::string type;  // Container or Pod
+  api::ResourceList min;
+  api::ResourceList max;
+  api::ResourceList max_ratio;  // of limit to request
+};
+
 struct LimitRange {
   std::string namespace_;
   std::string name;
   // What a container gets that does not state them.
   api::ResourceList limits;
   api::ResourceList requests;
+  std::vector<Bounds> bounds;
   ConfigValue spec;  // as it was read
 };
 
@@ -86,8 +95,8 @@ Result<void> ReadAdmissionObject(const ConfigValue& value, std::string_view kind
 void AppendJson(const AdmissionObjects& objects, std::string_view& separator, std::string& out);
 
 // What the admission plugins LimitRanger, Priority, DefaultTolerationSeconds and RuntimeClass fill
-// in, and the requests of a pod as a whole, which the API server fills in after them. The bounds of
-// LimitRanges are not looked at, and a RuntimeClass that is not known fills nothing in.
+// in, and the requests of a pod as a whole, which the API server fills in after them; and the
+// bounds of LimitRanges. A RuntimeClass that is not known fills nothing in.
 //
 // Thread safety: one owner.
 class Admission {
@@ -113,6 +122,7 @@ class Admission {
 
  private:
   void SetLimitsAndRequests(api::Pod& pod) const;
+  void CheckBounds(const api::Pod& pod, std::vector<Refusal>& refusals) const;
   void SetPriority(api::PodSpec& spec, std::vector<Refusal>& refusals) const;
   void SetRuntimeClass(std::string_view name, api::PodSpec& spec,
                        std::vector<Refusal>& refusals) const;

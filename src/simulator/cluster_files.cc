@@ -311,14 +311,10 @@ class Loader {
 
  private:
   // Of a stored workload that has no pods: one that is asked to have some makes them of its
-  // template. A ReplicaSet's Deployment answers for it.
+  // template.
   void KeepIfIdle(const ConfigValue& object, const api::TypeMeta& type) {
-    const ConfigValue* spec = object.Find("spec");
-    const ConfigValue* replicas = spec == nullptr ? nullptr : spec->Find("replicas");
-    if (replicas == nullptr || replicas->integer() == nullptr || *replicas->integer() != 0) return;
-    auto read = ReadPodController(object, type, "");
-    if (!read || !*read || !(*read)->metadata.owner_references.empty()) return;
-    idle_.push_back(**std::move(read));
+    if (!HasNoReplicas(object)) return;
+    if (auto stored = ReadStored(object, type)) idle_.push_back(*std::move(stored));
   }
 
   // Where an object is kept; in none of the groups where it has ended.

@@ -48,7 +48,8 @@ std::string JsonOf(const api::ObjectPtr& object) {
 
 }  // namespace
 
-std::string DumpOf(const MemoryApi& api, const AdmissionObjects& admission) {
+std::string DumpOf(const MemoryApi& api, const AdmissionObjects& admission,
+                   const std::vector<PodController>& idle) {
   std::string text = R"({"apiVersion":"v1","kind":"List","items":[)";
   std::string_view separator = "\n";
   for (const informers::Kind kind : informers::AllKinds()) {
@@ -59,6 +60,7 @@ std::string DumpOf(const MemoryApi& api, const AdmissionObjects& admission) {
     });
   }
   AppendJson(admission, separator, text);
+  AppendJson(idle, separator, text);
   text += "\n]}\n";
   return text;
 }

@@ -110,7 +110,7 @@ class References {
     claims_.AppendMissing("pods that wait for them cannot be scheduled, others use no volume",
                           missing);
     volumes_.AppendMissing("their claims have no volume", missing);
-    storage_classes_.AppendMissing("their claims do not wait for a consumer", missing);
+    storage_classes_.AppendMissing("pods with unbound claims of them cannot be scheduled", missing);
     device_claims_.AppendMissing(
         "their devices count as free, pods that wait for them cannot be scheduled", missing);
     templates_.AppendMissing(kPending, missing);

@@ -6,9 +6,12 @@
 #include <span>
 #include <utility>
 
+#include "berth/check.h"
 #include "berth/field_errors.h"
 #include "berth/matching.h"
 #include "src/api/decode.h"
+#include "src/base/json.h"
+#include "src/documents/parse.h"
 #include "src/simulator/admission.h"
 #include "src/simulator/answers.h"
 #include "src/simulator/object_checks.h"
@@ -227,6 +230,23 @@ Result<std::shared_ptr<const api::Pod>> ReadTemplate(const ConfigValue& value,
   return defaulted;
 }
 
+// What scheduling reads of a template.
+void AppendTemplate(const api::Pod& pod, std::string& out) {
+  const auto read = documents::ParseJson(api::EncodeJson(pod), "");
+  BERTH_CHECK(read.has_value(), "a pod is JSON");
+  base::JsonObject object(out);
+  base::JsonObject metadata(object.Key("metadata"));
+  if (!pod.metadata.labels.empty()) {
+    metadata.Key("labels") += Member(Member(*read, "metadata"), "labels").ToJson();
+  }
+  metadata.Close();
+  base::JsonObject spec(object.Key("spec"));
+  for (const auto& [name, value] : *Member(*read, "spec").map()) spec.Key(name) += value.ToJson();
+  spec.AddIfNotEmpty("runtimeClassName", NotedRuntimeClass(pod));
+  spec.Close();
+  object.Close();
+}
+
 }  // namespace
 
 bool IsPodController(const api::TypeMeta& type) {
@@ -270,6 +290,40 @@ Result<std::optional<PodController>> ReadPodController(const ConfigValue& value,
   if (!pod) return Fail(pod.error());
   controller.pod = *std::move(pod);
   return std::optional(std::move(controller));
+}
+
+std::optional<PodController> ReadStored(const ConfigValue& object, const api::TypeMeta& type) {
+  auto read = ReadPodController(object, type, "");
+  if (!read || !*read || !(*read)->metadata.owner_references.empty()) return std::nullopt;
+  (*read)->stored_spec = Member(object, "spec");
+  return *std::move(read);
+}
+
+bool HasNoReplicas(const ConfigValue& object) {
+  const int64_t* replicas = Member(Member(object, "spec"), "replicas").integer();
+  return replicas != nullptr && *replicas == 0;
+}
+
+void AppendJson(const std::vector<PodController>& stored, std::string_view& separator,
+                std::string& out) {
+  for (const PodController& one : stored) {
+    out += std::exchange(separator, ",\n");
+    base::JsonObject object(out);
+    object.Add("apiVersion", one.api_version);
+    object.Add("kind", one.kind);
+    base::JsonObject metadata(object.Key("metadata"));
+    metadata.Add("name", one.metadata.name);
+    metadata.Add("namespace", one.metadata.namespace_);
+    metadata.AddIfNotEmpty("uid", one.metadata.uid);
+    metadata.Close();
+    base::JsonObject spec(object.Key("spec"));
+    for (const auto& [name, value] : *one.stored_spec.map()) {
+      if (name != "template") spec.Key(name) += value.ToJson();
+    }
+    AppendTemplate(*one.pod, spec.Key("template"));
+    spec.Close();
+    object.Close();
+  }
 }
 
 std::string MissingContainers(const ConfigValue& value, const api::TypeMeta& type) {

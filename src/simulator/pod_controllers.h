@@ -36,6 +36,7 @@ struct PodController {
   bool indexed = false;       // a Job whose pods have an index each
   std::optional<api::LabelSelector> selector;
   std::vector<api::PersistentVolumeClaim> claims;  // templates of a StatefulSet's claims
+  ConfigValue stored_spec;                         // what ReadStored() read
 };
 
 // Whether objects of that type make pods.
@@ -48,6 +49,16 @@ bool IsPodController(const api::TypeMeta& type);
 Result<std::optional<PodController>> ReadPodController(const ConfigValue& value,
                                                        const api::TypeMeta& type,
                                                        std::string_view path);
+
+// A stored workload, of whose template pods may be made where it has none. nullopt: it cannot be
+// read, or has an owner, which answers for it.
+std::optional<PodController> ReadStored(const ConfigValue& object, const api::TypeMeta& type);
+// Whether a workload is to have no pods.
+bool HasNoReplicas(const ConfigValue& object);
+// Appends what ReadStored() read as JSON, each behind the separator, which is ",\n" from then on:
+// without the environment and the arguments of containers.
+void AppendJson(const std::vector<PodController>& stored, std::string_view& separator,
+                std::string& out);
 
 // Why a manifest of which ReadPodController() makes nothing would be refused: "Deployment shop/web:
 // spec.template.spec.containers: Required value".

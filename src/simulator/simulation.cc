@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/base/clock.h"
+#include "src/base/suggestion.h"
 #include "src/queue/scheduling_queue.h"
 #include "src/scheduler/binding_cycles.h"
 
@@ -64,13 +65,16 @@ Result<std::shared_ptr<const api::Pod>> Simulation::NamedPod(std::string_view ke
   if (auto pod = FindPod(key); pod != nullptr) return pod;
   const std::string_view name = key.substr(key.find('/') + 1);
   std::string elsewhere;
+  base::Suggestion meant(key);
   api_.ForEach(informers::Kind::kPod, [&](const api::ObjectPtr& object) {
     const api::ObjectMeta& metadata = api::As<api::Pod>(object)->metadata;
+    meant.Try(metadata.Key());
     if (metadata.name != name) return;
     elsewhere += (elsewhere.empty() ? "; there is " : ", ") + metadata.Key() + " (-n " +
                  metadata.namespace_ + ")";
   });
-  return Fail("the cluster has no pod " + std::string(key) + elsewhere);
+  return Fail("the cluster has no pod " + std::string(key) +
+              (elsewhere.empty() ? meant.ToString() : elsewhere));
 }
 
 std::vector<std::shared_ptr<const api::Pod>> Simulation::WaitingPods() const {

@@ -237,6 +237,8 @@ Api::Answer Api::AnswerWhatIf(const PicturePtr& picture, const Request& request,
   simulator::AdmissionObjects admission = source_.admission;
   admission.Append(question->admission);
   question->admission = std::move(admission);
+  question->idle = source_.idle;
+  question->find_workload = source_.find_workload;
   auto today = Filled(source_.make_simulation(), *picture, true);
   if (!today) return tl::unexpected(Refused{500, today.error().message});
   (*today)->set_interrupt(interrupted);

@@ -33,6 +33,9 @@ struct ClusterSource {
   std::string name;                       // for people: files, or a context
   std::string namespace_;                 // whose pods the page shows at first; "": all
   simulator::AdmissionObjects admission;  // for pods of questions
+  // Workloads without pods, and how others are found, for questions; the latter on any thread.
+  std::vector<simulator::PodController> idle;
+  questions::FindWorkload find_workload;
   // A new simulation with the configuration to judge by, and no objects. Called on several threads.
   std::function<Result<std::unique_ptr<simulator::Simulation>>()> make_simulation;
   // The same with the configuration that this text holds.

@@ -2,6 +2,7 @@
 #include "src/simulator/dump.h"
 
 #include <cstdio>
+#include <string>
 
 #include "src/app/commands/commands.h"
 #include "src/app/commands/offline_cluster.h"
@@ -16,11 +17,16 @@ int Dump(const std::vector<std::string>& arguments, const std::string& program,
   if (!flags) return flags.error();
   auto made = MakeSimulation(*flags, plugins, {});
   if (!made) return FailWith(made.error().message);
-  const auto beside = FillSimulation(*flags, *made->simulation);
+  auto beside = FillSimulation(*flags, *made->simulation);
   if (!beside) return FailWith(beside.error().message);
-  const std::string text = simulator::DumpOf(
-      made->simulation->api(), flags->live() ? LiveAdmission(*flags) : beside->admission);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (flags->live()) *beside = {LiveAdmission(*flags), LiveIdleWorkloads(*flags)};
+  std::string text = simulator::DumpOf(made->simulation->api(), beside->admission, beside->idle);
+  if (flags->output == OutputFormat::kYaml) {
+    std::erase(text, '\n');  // an object a line
+    PrintDocuments(text, flags->output);
+  } else {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
   base::FlushLogs();
   return kDone;
 }

@@ -40,8 +40,9 @@ class Timings {
     decisions_.push_back(decision);
     reasons_ += reasons;
   }
-  std::string ToString() {
-    if (decisions_.empty()) return "No pod is pending.\n";
+  // `none` where there were none.
+  std::string ToString(const std::string& none) {
+    if (decisions_.empty()) return none;
     if (decisions_.size() == 1) {
       return "Decided in " + Micros(decisions_.front()) + ", reasons in " + Micros(reasons_) +
              ".\n";
@@ -56,6 +57,13 @@ class Timings {
   std::vector<Duration> decisions_;
   Duration reasons_{};
 };
+
+std::string NonePending(const OfflineFlags& flags, const simulator::Simulation& simulation) {
+  const size_t all = simulation.WaitingPods().size();
+  if (flags.namespace_.empty() || all == 0) return "No pod is pending.\n";
+  return "No pod of namespace " + flags.namespace_ + " is pending; " + std::to_string(all) +
+         " elsewhere.\n";
+}
 
 // The pods to judge: all that wait and are shown, or the one that is named. Errors: it is not
 // there.
@@ -236,7 +244,8 @@ int Explain(OfflineCommand command, const std::vector<std::string>& arguments,
   }
   Timings timings;
   const bool scheduled = JudgeAll(*keys, *flags, simulation, timings);
-  std::fputs(timings.ToString().c_str(), IsDocument(flags->output) ? stderr : stdout);
+  const std::string summary = timings.ToString(NonePending(*flags, simulation));
+  std::fputs(summary.c_str(), IsDocument(flags->output) ? stderr : stdout);
   base::FlushLogs();
   return flags->pod.empty() || scheduled ? kDone : kNegative;
 }

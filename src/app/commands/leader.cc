@@ -13,6 +13,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -62,23 +63,27 @@ const ConfigValue::List& ListAt(const ConfigValue* value, std::string_view membe
   return found == nullptr || found->list() == nullptr ? kNone : *found->list();
 }
 
-// "/etc/berth/config.yaml" of "--config=/etc/berth/config.yaml" or "--config" "/etc/...".
-std::string ConfigFlag(const ConfigValue& container) {
-  constexpr std::string_view kFlag = "--config";
+// What the container's process is given for the flag: "x" of "--config=x" or "--config" "x".
+std::vector<std::string> FlagValues(const ConfigValue& container, std::string_view flag) {
+  std::vector<std::string> values;
   bool next = false;
   for (const char* member : {"command", "args"}) {
     for (const ConfigValue& argument : ListAt(&container, member)) {
       if (argument.string() == nullptr) continue;
-      const std::string_view text = *argument.string();
-      if (next) return std::string(text);
-      next = text == kFlag;
-      if (text.starts_with("--config=")) return std::string(text.substr(kFlag.size() + 1));
+      std::string_view text = *argument.string();
+      if (std::exchange(next, false)) {
+        values.emplace_back(text);
+      } else if (text.starts_with(flag)) {
+        text.remove_prefix(flag.size());
+        next = text.empty();
+        if (text.starts_with('=')) values.emplace_back(text.substr(1));
+      }
     }
   }
-  return "";
+  return values;
 }
 
-// What the pod says of its endpoints and its configuration.
+// What the pod says of its endpoints, its configuration and its feature gates.
 void ReadPod(const ConfigValue& pod, Leader& leader) {
   const ConfigValue* spec = Find(&pod, "spec");
   for (const ConfigValue& container : ListAt(spec, "containers")) {
@@ -88,7 +93,10 @@ void ReadPod(const ConfigValue& pod, Leader& leader) {
         leader.port = static_cast<int>(*number->integer());
       }
     }
-    const std::string file = ConfigFlag(container);
+    std::ranges::copy(FlagValues(container, "--feature-gates"),
+                      std::back_inserter(leader.feature_gates));
+    const std::vector<std::string> files = FlagValues(container, "--config");
+    const std::string file = files.empty() ? "" : files.back();
     const size_t slash = file.rfind('/');
     if (slash == std::string::npos) continue;
     for (const ConfigValue& mount : ListAt(&container, "volumeMounts")) {

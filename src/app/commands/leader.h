@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "berth/time.h"
 #include "src/app/commands/daemon_client.h"
@@ -22,6 +23,7 @@ struct Leader {
   // The ConfigMap that its pod mounts and the key of the configuration in it; "" where it has none.
   std::string config_map;
   std::string config_key;
+  std::vector<std::string> feature_gates;  // values of its --feature-gates
 
   std::string Key() const { return namespace_ + "/" + pod; }
 };

@@ -15,6 +15,7 @@
 #include "src/base/clock.h"
 #include "src/base/inbox.h"
 #include "src/base/mutex.h"
+#include "src/base/text.h"
 #include "src/client/curl_client.h"
 #include "src/documents/parse.h"
 #include "src/informers/informers.h"
@@ -53,8 +54,14 @@ std::string MissingRights(const Refusals& refusals) {
 // What the lists bring, up to their end.
 class Reading {
  public:
-  Reading(const std::vector<informers::Kind>& kinds, const Clock& clock, const Patience& patience)
-      : missing_(kinds.begin(), kinds.end()), clock_(clock), patience_(patience) {
+  // `watched` must come; of the other kinds, which may be absent, `left_out` is told.
+  Reading(const std::vector<informers::Kind>& kinds, const Clock& clock, const Patience& patience,
+          const std::vector<informers::Kind>& watched, std::vector<std::string>& left_out)
+      : missing_(kinds.begin(), kinds.end()),
+        watched_(watched.begin(), watched.end()),
+        left_out_(left_out),
+        clock_(clock),
+        patience_(patience) {
     if (patience.time > Duration::zero()) deadline_ = clock.Now() + patience.time;
   }
 
@@ -70,6 +77,11 @@ class Reading {
     refused_.erase(event.kind);
   }
   void Take(Refusal refusal) {
+    const bool absent = refusal.error.code == 404;
+    if (!watched_.contains(refusal.kind) && (absent || refusal.error.code == 403)) {
+      if (missing_.erase(refusal.kind) > 0 && !absent) left_out_.push_back(refusal.error.message);
+      return;
+    }
     if (!IsFinal(refusal.error) || !missing_.contains(refusal.kind)) return;
     if (refusal.error.code != 403) {
       if (!unreachable_) unreachable_ = std::move(refusal.error);
@@ -92,6 +104,8 @@ class Reading {
 
  private:
   std::set<informers::Kind> missing_;
+  const std::set<informers::Kind> watched_;
+  std::vector<std::string>& left_out_;
   const Clock& clock_;
   const Patience& patience_;
   std::optional<Time> deadline_;
@@ -176,15 +190,18 @@ bool SayTheSame(const api::ObjectPtr& before, const api::ObjectPtr& after) {
 Result<std::vector<informers::InformerEvent>> ReadLiveCluster(const client::ServerConfig& server,
                                                               const Features& features,
                                                               uint64_t seed,
-                                                              const Patience& patience) {
+                                                              const Patience& patience,
+                                                              Beyond* beyond) {
   const base::RealClock clock;
   base::Inbox<News> inbox;
   informers::InformerOptions how;
   how.on_watch = [&inbox](informers::Kind kind, const client::ApiError* error) {
     if (error != nullptr) inbox.Push(Refusal{kind, *error});
   };
-  const std::vector<informers::Kind> kinds = informers::WatchedKinds(features);
-  Reading reading(kinds, clock, patience);
+  const std::vector<informers::Kind> watched = informers::WatchedKinds(features);
+  const std::vector<informers::Kind> kinds = beyond == nullptr ? watched : informers::AllKinds();
+  Beyond none;
+  Reading reading(kinds, clock, patience, watched, (beyond == nullptr ? none : *beyond).left_out);
   {
     const auto watches = Watches::Start(
         server, kinds, seed, clock,
@@ -195,10 +212,12 @@ Result<std::vector<informers::InformerEvent>> ReadLiveCluster(const client::Serv
   return std::move(reading).Finish(server.cluster.server);
 }
 
-Result<void> ReadAdmissionObjects(const client::ServerConfig& server,
-                                  const simulator::AdmissionKind& kind, Duration patience,
-                                  simulator::AdmissionObjects& out) {
-  const std::string path(kind.path);
+namespace {
+
+using Each = std::function<Result<void>(const ConfigValue& item)>;
+
+Result<void> ForEachListed(const client::ServerConfig& server, const std::string& path,
+                           Duration patience, const Each& each) {
   const auto answer = Get(server, path, "application/json", patience);
   if (!answer) return Fail(InKubectlsWords(answer.error(), server.cluster.server));
   const auto list = documents::ParseJson(answer->body, path);
@@ -206,10 +225,49 @@ Result<void> ReadAdmissionObjects(const client::ServerConfig& server,
   const ConfigValue* items = list->Find("items");
   if (items == nullptr || items->list() == nullptr) return {};
   for (const ConfigValue& item : *items->list()) {
-    const auto read = simulator::ReadAdmissionObject(item, kind.kind, "", out);
-    if (!read) return Fail(read.error().Within(path));
+    if (auto read = each(item); !read) return Fail(read.error().Within(path));
   }
   return {};
+}
+
+api::TypeMeta TypeOf(const WorkloadKind& kind) {
+  return {.api_version = std::string(kind.api_version), .kind = std::string(kind.kind)};
+}
+
+}  // namespace
+
+Result<void> ReadAdmissionObjects(const client::ServerConfig& server,
+                                  const simulator::AdmissionKind& kind, Duration patience,
+                                  simulator::AdmissionObjects& out) {
+  return ForEachListed(server, std::string(kind.path), patience, [&](const ConfigValue& item) {
+    return simulator::ReadAdmissionObject(item, kind.kind, "", out);
+  });
+}
+
+Result<void> ReadIdleWorkloads(const client::ServerConfig& server, const WorkloadKind& kind,
+                               Duration patience, std::vector<simulator::PodController>& out) {
+  return ForEachListed(server, base::Concat(kind.root, "/", kind.resource), patience,
+                       [&](const ConfigValue& item) -> Result<void> {
+                         if (!simulator::HasNoReplicas(item)) return {};
+                         if (auto stored = simulator::ReadStored(item, TypeOf(kind)))
+                           out.push_back(*std::move(stored));
+                         return {};
+                       });
+}
+
+Result<std::optional<simulator::PodController>> FindWorkload(const client::ServerConfig& server,
+                                                             const questions::Scale& scale,
+                                                             Duration patience) {
+  const auto kind = std::ranges::find(kWorkloadKinds, scale.kind, &WorkloadKind::kind);
+  if (kind == kWorkloadKinds.end()) return std::nullopt;
+  const std::string path = base::Concat(kind->root, "/namespaces/", base::Escape(scale.namespace_),
+                                        "/", kind->resource, "/", base::Escape(scale.name));
+  const auto answer = Get(server, path, "application/json", patience);
+  if (!answer && answer.error().code == 404) return std::nullopt;
+  if (!answer) return Fail(answer.error().message);
+  const auto object = documents::ParseJson(answer->body, path);
+  if (!object) return Fail(object.error());
+  return simulator::ReadStored(*object, TypeOf(*kind));
 }
 
 struct LiveCluster::Impl {
@@ -283,7 +341,8 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Open(const client::ServerConfi
     shared->OnWatch(kind, error);
   };
   const std::vector<informers::Kind> kinds = informers::WatchedKinds(features);
-  Reading reading(kinds, impl->clock, patience);
+  std::vector<std::string> none;
+  Reading reading(kinds, impl->clock, patience, kinds, none);
   auto watches = Watches::Start(
       server, kinds, seed, impl->clock,
       [shared](informers::InformerEvent event) { shared->Take(std::move(event)); }, how);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +15,9 @@
 #include "berth/time.h"
 #include "src/client/kubeconfig.h"
 #include "src/informers/informer_event.h"
+#include "src/questions/replicas.h"
 #include "src/simulator/admission.h"
+#include "src/simulator/pod_controllers.h"
 #include "src/ui/api.h"
 
 namespace berth::app {
@@ -24,20 +28,52 @@ struct Patience {
   std::function<bool()> interrupted = nullptr;  // says yes: no longer
 };
 
-// Lists every kind that the daemon watches with these gates, and returns what the informers
+// Which kinds are listed besides those that the daemon watches: all that the server has. What may
+// not be listed of them is told here, in kubectl's words.
+struct Beyond {
+  std::vector<std::string> left_out;
+};
+
+// Lists every kind that the daemon watches with these gates, or all of them with `beyond`, and
+// returns what the informers
 // reported up to the moment when all of them had synced. Only reads. Errors: within two seconds
 // where waiting is in vain (IsFinal), in kubectl's words and with all rights that are missing; else
 // not all lists came while there was `patience`.
 Result<std::vector<informers::InformerEvent>> ReadLiveCluster(const client::ServerConfig& server,
                                                               const Features& features,
                                                               uint64_t seed,
-                                                              const Patience& patience);
+                                                              const Patience& patience,
+                                                              Beyond* beyond = nullptr);
 
 // Appends the cluster's objects of a kind that admission goes by and no scheduler watches. Errors:
 // in kubectl's words, also where the user may not list them.
 Result<void> ReadAdmissionObjects(const client::ServerConfig& server,
                                   const simulator::AdmissionKind& kind, Duration patience,
                                   simulator::AdmissionObjects& out);
+
+// A kind of workloads that have a number of replicas, and where an API server has its objects.
+struct WorkloadKind {
+  std::string_view api_version;
+  std::string_view kind;
+  std::string_view root;
+  std::string_view resource;
+};
+inline constexpr std::array<WorkloadKind, 4> kWorkloadKinds = {{
+    {"apps/v1", "Deployment", "/apis/apps/v1", "deployments"},
+    {"apps/v1", "ReplicaSet", "/apis/apps/v1", "replicasets"},
+    {"apps/v1", "StatefulSet", "/apis/apps/v1", "statefulsets"},
+    {"v1", "ReplicationController", "/api/v1", "replicationcontrollers"},
+}};
+
+// Appends the cluster's workloads of the kind that are to have no pods. Errors: as
+// ReadAdmissionObjects().
+Result<void> ReadIdleWorkloads(const client::ServerConfig& server, const WorkloadKind& kind,
+                               Duration patience, std::vector<simulator::PodController>& out);
+// A workload, of whose template pods are to be made. nullopt: there is none, or it is of another
+// kind. Errors: what the API server says, also where the user may not get it.
+Result<std::optional<simulator::PodController>> FindWorkload(const client::ServerConfig& server,
+                                                             const questions::Scale& scale,
+                                                             Duration patience);
 
 // The same cluster, kept up by watches from then on.
 //

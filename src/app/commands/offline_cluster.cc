@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/commands/offline_cluster.h"
 
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "src/app/commands/daemon_client.h"
@@ -18,6 +22,7 @@
 #include "src/app/version.h"
 #include "src/base/clock.h"
 #include "src/config/extension_points.h"
+#include "src/config/feature_gates.h"
 #include "src/config/plugin_features.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
@@ -65,9 +70,12 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
                             const std::function<bool()>& interrupted) {
   const auto server = FindLiveCluster(flags);
   if (!server) return Fail(server.error());
-  auto events = ReadLiveCluster(*server, simulation.scheduler().features(), flags.seed,
-                                {flags.request_timeout, interrupted});
+  Beyond beyond;
+  auto events =
+      ReadLiveCluster(*server, simulation.scheduler().features(), flags.seed,
+                      {flags.request_timeout, interrupted}, flags.all_kinds ? &beyond : nullptr);
   if (!events) return Fail(events.error());
+  for (const std::string& why : beyond.left_out) PrintNote("Warning: " + why);
   SortPodsByCreation(*events);
   for (informers::InformerEvent& event : *events) {
     switch (event.type) {
@@ -181,10 +189,11 @@ void AddDefaultProfile(const RunFlags& flags, const InTreePlugins& plugins,
   configuration.profiles.push_back(std::move(profile));
 }
 
-// What a scheduler is configured by, and where that stands.
+// What a scheduler is configured by, and where that stands; both "": it cannot be read.
 struct FoundConfiguration {
   std::string text;
   std::string name;
+  std::vector<std::string> feature_gates = {};
 };
 
 // What the leader itself says. Errors: it cannot be asked, or is no Berth.
@@ -202,11 +211,12 @@ Result<FoundConfiguration> AskForConfiguration(const Leader& leader, const Offli
   const ConfigValue* configuration =
       document->map() == nullptr ? nullptr : document->Find("componentconfig");
   if (configuration == nullptr) return Fail(path + " has no componentconfig");
-  return FoundConfiguration{configuration->ToJson(), path + " of " + leader.Key()};
+  return FoundConfiguration{configuration->ToJson(), path + " of " + leader.Key(),
+                            leader.feature_gates};
 }
 
 // The configuration of the Berth that leads in the live cluster: its ConfigMap, else what it says
-// itself. nullopt: there is none, or it cannot be read, which standard error says. Errors: the API
+// itself; standard error says where neither can be read. nullopt: there is none. Errors: the API
 // server cannot be asked at all.
 Result<std::optional<FoundConfiguration>> ConfigurationOfTheCluster(const OfflineFlags& flags) {
   auto server = FindLiveCluster(flags);
@@ -227,7 +237,8 @@ Result<std::optional<FoundConfiguration>> ConfigurationOfTheCluster(const Offlin
     auto text = ConfigurationOf(*leader, *server, patience);
     if (text) {
       return FoundConfiguration{*std::move(text),
-                                "ConfigMap " + leader->namespace_ + "/" + leader->config_map};
+                                "ConfigMap " + leader->namespace_ + "/" + leader->config_map,
+                                leader->feature_gates};
     }
     if (is_in_vain(text.error())) {
       return Fail(InKubectlsWords(text.error(), server->cluster.server));
@@ -237,35 +248,65 @@ Result<std::optional<FoundConfiguration>> ConfigurationOfTheCluster(const Offlin
   if (said) return *std::move(said);
   PrintNote("Warning: judged by kube-scheduler's default configuration: that of " + leader->Key() +
             " cannot be read (--config names another): " + said.error().message);
-  return std::nullopt;
+  return FoundConfiguration{"", "", leader->feature_gates};
 }
 
-// By the configuration of the cluster; nullopt: it has none. Errors: also a text that is none.
+// Those of the gates that this release has; a leader may be of another. Says what is left out.
+std::vector<std::string> GatesOfToday(const std::vector<std::string>& gates) {
+  std::vector<std::string> known;
+  for (const std::string& value : gates) {
+    for (const std::string& gate : std::vector<std::string>(absl::StrSplit(value, ','))) {
+      const auto checked = config::FeatureGates::Parse(std::span(&gate, 1));
+      if (checked || checked.error().message.find("unrecognized") == std::string::npos) {
+        known.push_back(gate);
+      } else {
+        PrintNote("Warning: the scheduler's --feature-gates: " + checked.error().message);
+      }
+    }
+  }
+  return known;
+}
+
+// By the configuration of the cluster and its feature gates, which `run` gets where it has none;
+// nullopt: it has none. Errors: also a text that is none.
 Result<std::optional<Settings>> SettingsOfTheCluster(const OfflineFlags& flags,
-                                                     const InTreePlugins& plugins) {
+                                                     const InTreePlugins& plugins, RunFlags& run) {
   const auto found = ConfigurationOfTheCluster(flags);
   if (!found) return Fail(found.error());
   if (!*found) return std::nullopt;
-  const auto& [text, name] = **found;
-  auto settings = ResolveSettings(flags.run, plugins, text, name);
+  const auto& [text, name, gates] = **found;
+  if (run.feature_gates.empty()) run.feature_gates = GatesOfToday(gates);
+  if (name.empty()) return std::nullopt;
+  auto settings = ResolveSettings(run, plugins, text, name);
   if (!settings) return Fail(settings.error().Within("--config is not given"));
-  AddDefaultProfile(flags.run, plugins, settings->configuration);
+  AddDefaultProfile(run, plugins, settings->configuration);
   PrintNote("Configured by " + name + ".");
   return *std::move(settings);
 }
 
-Result<Settings> SettingsOf(const OfflineFlags& flags, const InTreePlugins& plugins) {
-  if (!flags.live() || !flags.run.config.empty()) return ResolveSettings(flags.run, plugins);
-  auto found = SettingsOfTheCluster(flags, plugins);
-  if (!found) return Fail(found.error());
-  return *found ? **std::move(found) : ResolveSettings(flags.run, plugins);
+// `gates` are those that it comes to.
+Result<Settings> SettingsOf(const OfflineFlags& flags, const InTreePlugins& plugins,
+                            std::vector<std::string>& gates) {
+  RunFlags run = flags.run;
+  std::optional<Settings> of_cluster;
+  if (flags.live() && run.config.empty()) {
+    auto found = SettingsOfTheCluster(flags, plugins, run);
+    if (!found) return Fail(found.error());
+    of_cluster = *std::move(found);
+  }
+  gates = run.feature_gates;
+  if (gates != flags.run.feature_gates) {
+    PrintNote("Feature gates of the scheduler: " + absl::StrJoin(gates, ",") + ".");
+  }
+  return of_cluster ? *std::move(of_cluster) : ResolveSettings(run, plugins);
 }
 
 }  // namespace
 
 Result<simulator::SimulationOptions> SimulationOptionsOf(const OfflineFlags& flags,
-                                                         const InTreePlugins& plugins) {
-  auto settings = SettingsOf(flags, plugins);
+                                                         const InTreePlugins& plugins,
+                                                         std::vector<std::string>& gates) {
+  auto settings = SettingsOf(flags, plugins, gates);
   if (!settings) return Fail(settings.error());
   for (const std::string& warning : settings->warnings()) PrintNote("Warning: " + warning);
   const Features features = settings->features();
@@ -274,14 +315,14 @@ Result<simulator::SimulationOptions> SimulationOptionsOf(const OfflineFlags& fla
 
 Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTreePlugins& in_tree,
                                           DecisionListeners listeners) {
-  auto resolved = SimulationOptionsOf(flags, in_tree);
+  RecordedSimulation made;
+  auto resolved = SimulationOptionsOf(flags, in_tree, made.feature_gates);
   if (!resolved) return Fail(resolved.error());
   simulator::SimulationOptions& options = *resolved;
   const auto plugins = WithLoadedPlugins(in_tree, flags.run.plugin_dirs);
   if (!plugins) return Fail(plugins.error());
   options.scheduler.on_cycle = std::move(listeners.on_cycle);
   options.scheduler.on_pod_group = std::move(listeners.on_pod_group);
-  RecordedSimulation made;
   if (!flags.run.record.empty()) {
     const base::VirtualClock clock(options.start);
     auto recorder = recording::Record(flags.run.record, RecordLimits(flags.run.record_max_mib),
@@ -306,20 +347,48 @@ Result<BesideObjects> FillSimulation(const OfflineFlags& flags, simulator::Simul
   return BesideObjects();
 }
 
+namespace {
+
+Duration ShortPatience(const OfflineFlags& flags) {
+  return flags.request_timeout > Duration::zero() ? std::min(flags.request_timeout, kShortPatience)
+                                                  : kShortPatience;
+}
+
+void WarnOfKind(std::string_view kind, const Error& error) {
+  const std::string kinds = std::string(kind) + (kind.ends_with('s') ? "es" : "s");
+  PrintNote("Warning: without " + kinds + ": " + error.message);
+}
+
+}  // namespace
+
 simulator::AdmissionObjects LiveAdmission(const OfflineFlags& flags) {
   simulator::AdmissionObjects objects;
   const auto server = FindLiveCluster(flags);
   if (!server) return objects;  // reading its objects has failed, too
-  const Duration patience = flags.request_timeout > Duration::zero()
-                                ? std::min(flags.request_timeout, kShortPatience)
-                                : kShortPatience;
   for (const simulator::AdmissionKind& kind : simulator::kAdmissionKinds) {
-    const auto read = ReadAdmissionObjects(*server, kind, patience, objects);
-    if (read) continue;
-    const std::string kinds = std::string(kind.kind) + (kind.kind.ends_with('s') ? "es" : "s");
-    std::fputs(("Warning: without " + kinds + ": " + read.error().message + "\n").c_str(), stderr);
+    const auto read = ReadAdmissionObjects(*server, kind, ShortPatience(flags), objects);
+    if (!read) WarnOfKind(kind.kind, read.error());
   }
   return objects;
+}
+
+std::vector<simulator::PodController> LiveIdleWorkloads(const OfflineFlags& flags) {
+  std::vector<simulator::PodController> idle;
+  const auto server = FindLiveCluster(flags);
+  if (!server) return idle;  // reading its objects has failed, too
+  for (const WorkloadKind& kind : kWorkloadKinds) {
+    const auto read = ReadIdleWorkloads(*server, kind, ShortPatience(flags), idle);
+    if (!read) WarnOfKind(kind.kind, Error{"those without pods: " + read.error().message});
+  }
+  return idle;
+}
+
+questions::FindWorkload LiveWorkloads(const OfflineFlags& flags) {
+  return [flags](const questions::Scale& scale) -> Result<std::optional<simulator::PodController>> {
+    const auto server = FindLiveCluster(flags);
+    if (!server) return Fail(server.error());
+    return FindWorkload(*server, scale, ShortPatience(flags));
+  };
 }
 
 Result<RecordedSimulation> MakePicture(const OfflineFlags& flags, const InTreePlugins& plugins) {

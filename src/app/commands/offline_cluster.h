@@ -9,6 +9,7 @@
 
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/app/flags/offline_flags.h"
+#include "src/questions/what_if.h"
 #include "src/recording/recorder.h"
 #include "src/simulator/cluster_files.h"
 #include "src/simulator/simulation.h"
@@ -19,6 +20,7 @@ namespace berth::app {
 struct RecordedSimulation {
   std::unique_ptr<recording::Recorder> recorder;
   std::unique_ptr<simulator::Simulation> simulation;
+  std::vector<std::string> feature_gates;  // that count, as --feature-gates has them
 };
 
 // What dumps hold that no scheduler watches.
@@ -39,9 +41,12 @@ void PrintWarnings(const simulator::Cluster& cluster);
 
 // What simulations are made with that decide as the flags ask or, where they name no configuration,
 // as the Berth in the live cluster does, besides kube-scheduler's default; what that is goes to
-// standard error. Errors: a bad configuration or feature gate; the API server cannot be asked.
+// standard error. `gates` are the feature gates that count: where the flags name neither them nor a
+// configuration, that Berth's. Errors: a bad configuration or feature gate; the API server cannot
+// be asked.
 Result<simulator::SimulationOptions> SimulationOptionsOf(const OfflineFlags& flags,
-                                                         const InTreePlugins& plugins);
+                                                         const InTreePlugins& plugins,
+                                                         std::vector<std::string>& gates);
 // The same for a configuration that has been read.
 simulator::SimulationOptions SimulationOptionsFor(config::SchedulerConfiguration configuration,
                                                   const Features& features, uint64_t seed);
@@ -61,6 +66,12 @@ Result<BesideObjects> FillSimulation(const OfflineFlags& flags, simulator::Simul
 // What admission goes by in the live cluster; without a kind that cannot be read, with a warning on
 // standard error.
 simulator::AdmissionObjects LiveAdmission(const OfflineFlags& flags);
+
+// The live cluster's workloads that are to have no pods; without a kind that cannot be read, with a
+// warning on standard error.
+std::vector<simulator::PodController> LiveIdleWorkloads(const OfflineFlags& flags);
+// Finds workloads of the live cluster. Any thread.
+questions::FindWorkload LiveWorkloads(const OfflineFlags& flags);
 
 // Both, and the objects are taken in; nothing is decided, as the simulation is not started.
 Result<RecordedSimulation> MakePicture(const OfflineFlags& flags, const InTreePlugins& plugins);

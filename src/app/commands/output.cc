@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "berth/check.h"
@@ -17,6 +18,13 @@ constexpr std::pair<std::string_view, OutputFormat> kFormats[] = {{"table", Outp
                                                                   {"wide", OutputFormat::kWide},
                                                                   {"json", OutputFormat::kJson},
                                                                   {"yaml", OutputFormat::kYaml}};
+
+std::optional<OutputFormat> FormatOf(std::string_view value) {
+  for (const auto& [name, format] : kFormats) {
+    if (name == value) return format;
+  }
+  return std::nullopt;
+}
 
 void Write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
@@ -37,12 +45,21 @@ void AddOutputFormat(FlagSet& flags, OutputFormat& out) {
   flags.Add("output", "table|wide|json|yaml",
             "Form of the output (table); wide: of tables nothing is cut or left out.",
             [&out](const std::string& value) -> Result<void> {
-              for (const auto& [name, format] : kFormats) {
-                if (name != value) continue;
-                out = format;
-                return {};
-              }
-              return Fail("must be table, wide, json or yaml");
+              const auto format = FormatOf(value);
+              if (!format) return Fail("must be table, wide, json or yaml");
+              out = *format;
+              return {};
+            });
+}
+
+void AddDocumentFormat(FlagSet& flags, OutputFormat& out) {
+  const std::string now = out == OutputFormat::kJson ? "json" : "yaml";
+  flags.Add("output", "json|yaml", "Form of the output (" + now + ").",
+            [&out](const std::string& value) -> Result<void> {
+              const auto format = FormatOf(value);
+              if (!format || !IsDocument(*format)) return Fail("must be json or yaml");
+              out = *format;
+              return {};
             });
 }
 

@@ -17,6 +17,8 @@ constexpr bool IsDocument(OutputFormat format) {
 
 // --output, as kubectl's. `out` must outlive the set of flags.
 void AddOutputFormat(FlagSet& flags, OutputFormat& out);
+// The same where there is no table: JSON or YAML, whichever `out` stands at.
+void AddDocumentFormat(FlagSet& flags, OutputFormat& out);
 
 // Prints a table, or what else people read, on standard output, fitted to its terminal.
 void PrintTable(std::string_view text, OutputFormat format);

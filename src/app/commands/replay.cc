@@ -28,9 +28,10 @@ namespace {
 // What a replay came to, for people and for programs.
 //
 // Thread safety: any thread.
-// A summary, and a table of the first differences.
+// A summary, and a table of the first differences; `namespace_`: whose are shown, "" where all are.
 void AppendReplayTable(const std::string& id, const recording::Header& header,
-                       const recording::ReplayReport& report, std::string& out);
+                       const recording::ReplayReport& report, const std::string& namespace_,
+                       std::string& out);
 
 // One line of JSON.
 void AppendReplayJson(const std::string& id, const recording::Header& header,
@@ -72,7 +73,8 @@ void AppendAttemptEnded(std::string_view name, const std::optional<AttemptEnded>
 }
 
 void AppendReplayTable(const std::string& id, const recording::Header& header,
-                       const ReplayReport& report, std::string& out) {
+                       const ReplayReport& report, const std::string& namespace_,
+                       std::string& out) {
   out += "Recording " + id + " of Berth " + header.berth_version + ", replayed by " +
          std::string(kVersion) + ": " + explain::Counted(report.messages, "message") + ", " +
          explain::Counted(report.decisions, "decision") + " in " +
@@ -86,10 +88,16 @@ void AppendReplayTable(const std::string& id, const recording::Header& header,
   }
   out += explain::Counted(report.num_differences, "difference") + ", " +
          std::to_string(report.equal) + " decisions as recorded.";
-  if (report.differences.size() < report.num_differences) {
+  if (report.num_shown < report.num_differences) {
+    out += " " + std::to_string(report.num_shown) + " of the differences " +
+           (report.num_shown == 1 ? "is" : "are") + " in namespace " + namespace_ + ".";
+  }
+  if (report.differences.size() < report.num_shown) {
     out += " The first " + std::to_string(report.differences.size()) + ":";
   }
-  out += "\n\n";
+  out += "\n";
+  if (report.differences.empty()) return;
+  out += "\n";
   explain::TextTable table;
   table.AddColumn("DECISION", explain::TextTable::Align::kRight);
   table.AddColumn("AFTER", explain::TextTable::Align::kRight);
@@ -114,6 +122,7 @@ void AppendReplayJson(const std::string& id, const recording::Header& header,
   object.Add("identical", report.identical());
   object.Add("equal", report.equal);
   object.Add("differences", report.num_differences);
+  object.Add("shown", report.num_shown);
   if (report.problem) {
     object.Add("problem", *report.problem);
     object.Add("torn", report.torn);
@@ -140,6 +149,7 @@ struct ReplayFlags {
   config::FeatureGates gates;
   std::vector<std::string> paths;
   uint64_t differences = 20;
+  std::string namespace_;  // "": all
   OutputFormat output = OutputFormat::kTable;
   std::string print_and_exit;
 };
@@ -160,12 +170,8 @@ Result<ReplayFlags> ParseReplayFlags(const std::vector<std::string>& arguments,
               return {};
             });
   AddPluginDir(flags, out.run);
-  flags.Add("feature-gates", "[kube:]name=bool,...",
-            "Feature gates in place of the recorded ones; may be repeated.",
-            [&out](const std::string& value) -> Result<void> {
-              out.run.feature_gates.push_back(value);
-              return {};
-            });
+  AddFeatureGates(flags, out.run.feature_gates,
+                  "Feature gates in place of the recorded ones; may be repeated.");
   flags.Add("differences", "NUMBER", "How many differences to show and to explain (20).",
             [&out](const std::string& value) -> Result<void> {
               const auto number = ReadFlagValue<uint64_t>(value);
@@ -173,6 +179,11 @@ Result<ReplayFlags> ParseReplayFlags(const std::vector<std::string>& arguments,
               out.differences = *number;
               return {};
             });
+  bool all_namespaces = false;
+  flags.AddText("namespace", "NAME", "Shows differences of this namespace's pods alone; all count.",
+                out.namespace_);
+  flags.Value("all-namespaces", "Shows those of all namespaces, as without --namespace.",
+              all_namespaces);
   AddOutputFormat(flags, out.output);
   AddQuietVerbosity(flags, out.run);
   flags.Value("help", "Print this text.", help);
@@ -182,6 +193,9 @@ Result<ReplayFlags> ParseReplayFlags(const std::vector<std::string>& arguments,
   if (help) {
     out.print_and_exit = flags.Usage();
     return out;
+  }
+  if (all_namespaces && !out.namespace_.empty()) {
+    return Fail("--namespace and --all-namespaces exclude each other");
   }
   if (others->empty()) return Fail("which recording? Name a folder or a file" + see_help);
   auto gates = config::FeatureGates::Parse(out.run.feature_gates);
@@ -228,6 +242,11 @@ class Replaying {
     recording::ReplayOptions options;
     options.most_differences = flags_.differences;
     options.explain = std::move(explain);
+    if (!flags_.namespace_.empty()) {
+      options.shows = [prefix = flags_.namespace_ + "/"](std::string_view pod) {
+        return pod.starts_with(prefix);
+      };
+    }
     if (!flags_.run.feature_gates.empty()) options.features = flags_.gates.Resolve();
     Result<config::SchedulerConfiguration> configuration;
     if (flags_.run.config.empty()) {
@@ -295,7 +314,7 @@ int Replay(const std::vector<std::string>& arguments, const std::string& program
         AppendReplayJson(files.id, header, *report, text);
         PrintDocuments(text, flags->output);
       } else {
-        AppendReplayTable(files.id, header, *report, text);
+        AppendReplayTable(files.id, header, *report, flags->namespace_, text);
         PrintTable(text, flags->output);
       }
       if (report->problem && !report->torn) {

@@ -16,7 +16,7 @@ namespace {
 
 struct ShowConfigFlags {
   RunFlags run;
-  bool json = false;
+  OutputFormat output = OutputFormat::kYaml;
   std::string print_and_exit;
 };
 
@@ -33,18 +33,9 @@ Result<ShowConfigFlags> ParseShowConfigFlags(const std::vector<std::string>& arg
               "The configuration file (KubeSchedulerConfiguration v1); without it the "
               "defaults are printed.",
               out.run.config);
-  flags.Add("feature-gates", "[kube:]name=bool,...", "Feature gates; may be repeated.",
-            [&out](const std::string& value) -> Result<void> {
-              out.run.feature_gates.push_back(value);
-              return {};
-            });
+  AddFeatureGates(flags, out.run.feature_gates);
   AddPluginDir(flags, out.run);
-  flags.Add("output", "yaml|json", "Form of the output (yaml).",
-            [&out](const std::string& value) -> Result<void> {
-              if (value != "yaml" && value != "json") return Fail("must be yaml or json");
-              out.json = value == "json";
-              return {};
-            });
+  AddDocumentFormat(flags, out.output);
   flags.Value("help", "Print this text.", help);
   const std::string see_help = "; `" + program + " --help` lists the flags";
   const auto others = flags.Parse(arguments);
@@ -90,8 +81,9 @@ int ShowConfig(const std::vector<std::string>& arguments, const std::string& pro
   for (const std::string& warning : settings->warnings()) PrintNote("Warning: " + warning);
   const config::SchedulerConfiguration configuration =
       config::WithoutSecrets(settings->configuration);
-  const std::string text = flags->json ? config::ToDocument(configuration).ToJson() + "\n"
-                                       : config::ToYaml(configuration);
+  const std::string text = flags->output == OutputFormat::kJson
+                               ? config::ToDocument(configuration).ToJson() + "\n"
+                               : config::ToYaml(configuration);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return kDone;
 }

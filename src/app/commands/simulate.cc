@@ -32,20 +32,21 @@ namespace {
 // and has not started, and prints it; `beside` is what the cluster has for it. Returns the exit
 // code: kDone, kNegative or kBadInput.
 int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins,
-                 const BesideObjects& beside, simulator::Simulation& today);
+                 const BesideObjects& beside, RecordedSimulation& made);
 
 using simulator::Simulation;
 
-// Another simulation of the same objects, with the new configuration.
+// Another simulation of the same objects and feature gates, with the new configuration.
 Result<RecordedSimulation> MakeOther(const OfflineFlags& flags, const InTreePlugins& plugins,
-                                     const Simulation& like) {
+                                     const RecordedSimulation& like) {
   OfflineFlags other = flags;
   other.run.config = flags.what_if.new_config;
+  other.run.feature_gates = like.feature_gates;
   other.run.record.clear();
   auto made = MakeSimulation(other, plugins, {});
   if (!made) return made;
   made->simulation->StartControllers();
-  simulator::CopyObjects(like, *made->simulation);
+  simulator::CopyObjects(*like.simulation, *made->simulation);
   return made;
 }
 
@@ -160,13 +161,15 @@ Result<questions::WhatIf> ReadQuestion(const WhatIfFlags& flags, const BesideObj
 }
 
 int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins,
-                 const BesideObjects& beside, Simulation& today) {
-  const auto question = ReadQuestion(flags.what_if, beside);
+                 const BesideObjects& beside, RecordedSimulation& made_today) {
+  Simulation& today = *made_today.simulation;
+  auto question = ReadQuestion(flags.what_if, beside);
   if (!question) return FailWith(question.error().message);
+  if (flags.live()) question->find_workload = LiveWorkloads(flags);
   WarnOfMissing(*question, today);
   RecordedSimulation other;
   if (!flags.what_if.new_config.empty()) {
-    auto made = MakeOther(flags, plugins, today);
+    auto made = MakeOther(flags, plugins, made_today);
     if (!made) return FailWith(made.error().message);
     other = *std::move(made);
   }
@@ -245,7 +248,7 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
   if (flags->what_if.any()) {
     listener.json = false;
     if (flags->live()) beside->admission = LiveAdmission(*flags);
-    const int code = AnswerWhatIf(*flags, plugins, *beside, simulation);
+    const int code = AnswerWhatIf(*flags, plugins, *beside, *made);
     base::FlushLogs();
     return code;
   }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace berth::app {
 
@@ -28,10 +27,6 @@ class Progress {
   bool on_terminal_;
   int shown_ = -1;  // percent
 };
-
-// The word that was probably meant: the one with the fewest letters to change, at most two and
-// not more than half of what was typed, or one that begins with what was typed. "": none.
-std::string Suggestion(std::string_view typed, const std::vector<std::string>& words);
 
 // The columns of the terminal that standard output goes to; 0 where it goes to none.
 size_t TerminalWidth();

@@ -45,15 +45,14 @@ std::string NameOf(const OfflineFlags& flags) {
   return name;
 }
 
-// All that the flags name, pods last; of dumps `admission`, too.
+// All that the flags name, pods last; of dumps what is beside them, too.
 Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& source,
-                            const ui::Interrupted& interrupted,
-                            simulator::AdmissionObjects* admission = nullptr) {
+                            const ui::Interrupted& interrupted, BesideObjects* beside = nullptr) {
   auto simulation = source.make_simulation();
   if (!simulation) return Fail(simulation.error());
   auto filled = FillSimulation(flags, **simulation, interrupted);
   if (!filled) return Fail(filled.error());
-  if (admission != nullptr) *admission = std::move(filled->admission);
+  if (beside != nullptr) *beside = std::move(*filled);
   Objects objects;
   const auto add = [&](informers::Kind kind) {
     (*simulation)->api().ForEach(kind, [&](const api::ObjectPtr& object) {
@@ -86,10 +85,11 @@ Result<recording::RecordingReader> OpenRecording(const std::string& path) {
 
 Result<simulator::SimulationOptions> OptionsOf(const OfflineFlags& flags,
                                                const InTreePlugins& plugins,
-                                               const recording::Header* header) {
+                                               const recording::Header* header,
+                                               std::vector<std::string>& gates) {
   // A configuration or gates that are named are to be seen at work.
   const bool as_recorded = flags.run.config.empty() && flags.run.feature_gates.empty();
-  if (header == nullptr || !as_recorded) return SimulationOptionsOf(flags, plugins);
+  if (header == nullptr || !as_recorded) return SimulationOptionsOf(flags, plugins, gates);
   auto configuration =
       LoadRecordedConfiguration(header->configuration, flags.recording, plugins, {});
   if (!configuration) return Fail(configuration.error());
@@ -119,13 +119,14 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
     if (!opened) return Fail(opened.error());
     reader = std::move(*opened);
   }
-  const auto options = OptionsOf(flags, plugins, reader ? &reader->header() : nullptr);
+  std::vector<std::string> gates;
+  const auto options = OptionsOf(flags, plugins, reader ? &reader->header() : nullptr, gates);
   if (!options) return Fail(options.error());
   shown.source.make_simulation = [options = *options, &plugins] {
     return Simulation::Make(options, plugins.registry);
   };
   shown.source.make_other = [options = *options, &plugins,
-                             gates = flags.run.feature_gates](const std::string& text) {
+                             gates = std::move(gates)](const std::string& text) {
     return MakeOther(text, gates, options, plugins);
   };
   if (reader) {
@@ -146,12 +147,16 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
       return ReadObjects(flags, source, interrupted);
     };
     shown.source.admission = LiveAdmission(flags);
+    shown.source.find_workload = LiveWorkloads(flags);
     shown.source.following = [live = *cluster] { return live->following(); };
     shown.source.watched = [live = *cluster] { return live->Objects(); };
     return shown;
   }
-  auto objects = ReadObjects(flags, shown.source, nullptr, &shown.source.admission);
+  BesideObjects beside;
+  auto objects = ReadObjects(flags, shown.source, nullptr, &beside);
   if (!objects) return Fail(objects.error());
+  shown.source.admission = std::move(beside.admission);
+  shown.source.idle = std::move(beside.idle);
   shown.objects = *std::move(objects);
   return shown;
 }

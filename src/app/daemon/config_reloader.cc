@@ -7,7 +7,6 @@
 
 #include "src/app/daemon/settings.h"
 #include "src/base/logging.h"
-#include "src/config/other_plugins.h"
 
 namespace berth::app {
 namespace {
@@ -57,7 +56,7 @@ void ConfigReloader::Poll() {
     Report(flags_.config, metrics_, Fail(settings.error()));
     return;
   }
-  for (const std::string& warning : config::OldPluginWarnings(settings->configuration)) {
+  for (const std::string& warning : settings->plugin_warnings) {
     base::LogWarning(warning);
   }
   apply_(std::move(settings->configuration),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/daemon/settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -93,9 +95,7 @@ Features Settings::features() const {
 
 std::vector<std::string> Settings::warnings() const {
   std::vector<std::string> warnings = feature_gates.warnings();
-  for (std::string& warning : config::OldPluginWarnings(configuration)) {
-    warnings.push_back(std::move(warning));
-  }
+  warnings.insert(warnings.end(), plugin_warnings.begin(), plugin_warnings.end());
   return warnings;
 }
 
@@ -124,7 +124,11 @@ Result<Settings> Resolve(const RunFlags& flags, const InTreePlugins& plugins,
   if (auto left = config::LeaveManagedResources(*configuration); !left) {
     return Fail(left.error().Within("couldn't build extenders"));
   }
-  return Settings{std::move(*configuration), std::move(*gates), MaxPdVolumes()};
+  std::vector<std::string> warnings = config::OldPluginWarnings(*configuration);
+  std::ranges::move(config::MisspeltPluginWarnings(*configuration, plugins.registry),
+                    std::back_inserter(warnings));
+  return Settings{std::move(*configuration), std::move(*gates), MaxPdVolumes(),
+                  std::move(warnings)};
 }
 
 }  // namespace

@@ -19,10 +19,12 @@ struct Settings {
   config::SchedulerConfiguration configuration;
   config::FeatureGates feature_gates;
   int32_t max_pd_volumes = 0;  // KUBE_MAX_PD_VOLS; 0: not set
+  // What is odd about the plugins of the configuration.
+  std::vector<std::string> plugin_warnings = {};
 
   // What plugins see of it.
   Features features() const;
-  // What is odd about it, for people: feature gates and plugins of older releases.
+  // What is odd about it, for people: feature gates, and plugins.
   std::vector<std::string> warnings() const;
 };
 

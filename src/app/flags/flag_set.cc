@@ -7,6 +7,7 @@
 
 #include "berth/field_errors.h"
 #include "src/app/commands/terminal.h"
+#include "src/base/suggestion.h"
 
 namespace berth::app {
 
@@ -33,9 +34,9 @@ struct FlagSet::Impl {
   Result<std::string> LongForm(const std::string& argument) const;
   // The flag that was probably meant; "": none.
   std::string Meant(std::string_view name) const {
-    std::vector<std::string> names;
-    for (const auto& [known, flag] : flags) names.push_back(known);
-    return Suggestion(name, names);
+    base::Suggestion suggestion(name);
+    for (const auto& [known, flag] : flags) suggestion.Try(known);
+    return suggestion.word();
   }
 
   CLI::App app;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/flags/flags.h"
 
+#include <absl/strings/str_split.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -11,6 +13,9 @@
 #include "src/app/flags/flag_set.h"
 #include "src/app/flags/log_flags.h"
 #include "src/app/version.h"
+#include "src/base/suggestion.h"
+#include "src/base/text.h"
+#include "src/config/feature_gates.h"
 
 namespace berth::app {
 namespace {
@@ -240,6 +245,26 @@ tl::expected<void, FlagError> CheckFlags(RunFlags& flags, LogFlags& logs,
   return {};
 }
 
+// Errors: what people wrote in place of gates; the rest is for FeatureGates::Parse() to say.
+Result<void> CheckGates(const std::string& value) {
+  for (const std::string& entry : std::vector<std::string>(absl::StrSplit(value, ','))) {
+    const size_t equals = std::min(entry.find('='), entry.size());
+    std::string_view name = std::string_view(entry).substr(0, equals);
+    name = base::Trim(name.substr(name.find(':') + 1));
+    const std::string_view setting = base::Trim(std::string_view(entry).substr(equals));
+    if (name.empty() && setting.empty()) continue;
+    if (setting.empty() || !base::ParseBool(base::Trim(setting.substr(1)))) {
+      return Fail("must be NAME=true or NAME=false");
+    }
+    const auto gates = config::KnownFeatureGates();
+    if (std::ranges::find(gates, name, &config::FeatureGate::name) != gates.end()) continue;
+    base::Suggestion meant(name);
+    for (const config::FeatureGate& gate : gates) meant.Try(gate.name);
+    return Fail("unrecognized feature gate: " + std::string(name) + meant.ToString());
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const std::string_view> FlagsWithoutEffect() { return kFlags; }
@@ -341,6 +366,15 @@ void AddPluginDir(FlagSet& flags, RunFlags& out) {
             [&out](const std::string& value) -> Result<void> {
               if (value.empty()) return Fail("must name a folder");
               out.plugin_dirs.push_back(value);
+              return {};
+            });
+}
+
+void AddFeatureGates(FlagSet& flags, std::vector<std::string>& out, const std::string& help) {
+  flags.Add("feature-gates", "[kube:]name=bool,...", help,
+            [&out](const std::string& value) -> Result<void> {
+              if (auto checked = CheckGates(value); !checked) return checked;
+              out.push_back(value);
               return {};
             });
 }

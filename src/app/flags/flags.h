@@ -156,6 +156,9 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
 void AddRecord(FlagSet& flags, RunFlags& out);
 // --plugin-dir, which several commands have.
 void AddPluginDir(FlagSet& flags, RunFlags& out);
+// --feature-gates of commands in whose messages a gate that was probably meant is named.
+void AddFeatureGates(FlagSet& flags, std::vector<std::string>& out,
+                     const std::string& help = "Feature gates; may be repeated.");
 // --v of commands that log nothing but warnings without it.
 void AddQuietVerbosity(FlagSet& flags, RunFlags& out);
 

@@ -44,7 +44,7 @@ constexpr std::string_view kWhy =
     "where there is none. Changes nothing.";
 
 constexpr std::string_view kDump =
-    "Prints what scheduling reads of the live cluster, as one list in JSON for --cluster: all "
+    "Prints what scheduling reads of the live cluster, as one list for --cluster: all "
     "kinds "
     "in one step, without the environment of containers, Secrets or ConfigMaps.";
 
@@ -273,17 +273,11 @@ Result<void> CheckPlan(const OfflineFlags& flags) {
   return {};
 }
 
-void AddFeatureGates(FlagSet& flags, OfflineFlags& out) {
-  flags.Add("feature-gates", "[kube:]name=bool,...", "Feature gates; may be repeated.",
-            [&out](const std::string& value) -> Result<void> {
-              out.run.feature_gates.push_back(value);
-              return {};
-            });
-}
-
 void AddScheduling(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   flags.Group("Scheduling flags");
-  if (command == OfflineCommand::kDump) return AddFeatureGates(flags, out);
+  if (command == OfflineCommand::kDump) {
+    return AddFeatureGates(flags, out.run.feature_gates);
+  }
   flags.Add("config", "FILE",
             "The configuration file (KubeSchedulerConfiguration v1); without it, of a live cluster "
             "that of the Berth in it, where there is one, and kube-scheduler's default.",
@@ -292,7 +286,7 @@ void AddScheduling(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
               return {};
             });
   AddPluginDir(flags, out.run);
-  AddFeatureGates(flags, out);
+  AddFeatureGates(flags, out.run.feature_gates);
   flags.Value("seed", "Seed of the draws between equal nodes (1).", out.seed);
   if (command == OfflineCommand::kSimulate) AddRecord(flags, out.run);
 }
@@ -308,7 +302,10 @@ void AddOutput(OfflineCommand command, FlagSet& flags, OfflineFlags& out, bool& 
                 out.port = *port;
                 return {};
               });
-  } else if (command != OfflineCommand::kDump) {
+  } else if (command == OfflineCommand::kDump) {
+    out.output = OutputFormat::kJson;
+    AddDocumentFormat(flags, out.output);
+  } else {
     AddOutputFormat(flags, out.output);
   }
   AddQuietVerbosity(flags, out.run);
@@ -352,6 +349,7 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
   const char* argument = command == OfflineCommand::kWhy ? " POD" : takes_pod ? " [POD]" : "";
   FlagSet flags(program + argument, std::string(DescriptionOf(command)), FlagSet::Words::kOwn);
   OfflineFlags out;
+  out.all_kinds = command == OfflineCommand::kDump;
   bool help = false;
   AddCluster(command, flags, out);
   AddScheduling(command, flags, out);

@@ -46,6 +46,9 @@ struct OfflineFlags {
   Duration wait_timeout = std::chrono::minutes(10);
   Duration max_age = std::chrono::hours(1);  // zero: any
 
+  // Of dump alone: with the kinds that the gates leave out.
+  bool all_kinds = false;
+
   // Of ui alone.
   std::string recording;  // may be ""
   int32_t port = 0;       // 0: any free one

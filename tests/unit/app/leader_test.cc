@@ -191,6 +191,26 @@ TEST_F(LeaderTest, WhatTheLeaderCannotSayIsJudgedHereByItsConfiguration) {
   EXPECT_THAT(out_, HasSubstr("no profile is named \"berth\""));
 }
 
+TEST_F(LeaderTest, ItsFeatureGatesCountWhereNoneAreNamed) {
+  daemon_code_ = 404;
+  objects_["/api/v1/pods"] = List(
+      R"({"metadata":{"namespace":"shop","name":"web","uid":"2"},"spec":{"schedulerName":"berth",)"
+      R"("schedulingGroup":{"podGroupName":"none"},"containers":[{"name":"c"}]}})");
+  EXPECT_EQ(RunWhy({"web"}), kDone) << err_;
+  std::string pod = kPod;
+  pod.replace(pod.find(R"("run",)"), 6,
+              R"("run","--feature-gates","OfALaterRelease=true,GenericWorkload=true",)");
+  objects_[kPodPath] = pod;
+  EXPECT_EQ(RunWhy({"web"}), kNegative) << "its pod group is not there";
+  EXPECT_THAT(err_,
+              HasSubstr("Warning: the scheduler's --feature-gates: unrecognized feature gate: "
+                        "OfALaterRelease\n"));
+  EXPECT_THAT(err_, HasSubstr("Configured by ConfigMap berth-system/berth-config-xyz.\n"
+                              "Feature gates of the scheduler: GenericWorkload=true.\n"));
+  EXPECT_EQ(RunWhy({"web", "--feature-gates=GenericWorkload=false"}), kDone);
+  EXPECT_THAT(err_, testing::Not(HasSubstr("Feature gates")));
+}
+
 // As on a control plane, where its file is the host's.
 TEST_F(LeaderTest, WithoutAConfigMapItSaysItselfHowItIsConfigured) {
   objects_[kPodPath] = R"({"spec":{"containers":[{"args":["run"]}]}})";

@@ -38,8 +38,15 @@ class LiveClusterTest : public testing::Test {
                           R"(","reason":")" + reason + R"(","code":)" + std::to_string(code) + "}");
   }
   static void AnswerList(const std::string& resource, test::ServerPeer& peer) {
+    const auto workload = [](const std::string& name, int replicas) {
+      return R"({"metadata":{"namespace":"shop","name":")" + name + R"("},"spec":{"replicas":)" +
+             std::to_string(replicas) + R"(,"template":{"spec":{"containers":[{"name":"c"}]}}}})";
+    };
+    if (resource == "idle") return peer.Answer(200, workload("idle", 0));
     std::string items;
-    if (resource == "nodes") {
+    if (resource == "deployments") {
+      items = workload("idle", 0) + "," + workload("web", 2);
+    } else if (resource == "nodes") {
       items = R"({"metadata":{"name":"n1","uid":"1"}})";
     } else if (resource == "pods") {
       items = R"({"metadata":{"namespace":"shop","name":"p","uid":"p"}})";
@@ -99,7 +106,7 @@ class LiveClusterTest : public testing::Test {
     server.cluster.server = server_.url();
     const base::RealClock clock;
     const Time began = clock.Now();
-    auto events = ReadLiveCluster(server, {}, 1, {patience, nullptr});
+    auto events = ReadLiveCluster(server, {}, 1, {patience, nullptr}, beyond_);
     took_ = clock.Now() - began;
     return events;
   }
@@ -111,6 +118,7 @@ class LiveClusterTest : public testing::Test {
   }
 
   Duration took_{};
+  Beyond* beyond_ = nullptr;
   std::map<std::string, int> refused_;  // codes, by resource
   std::mutex mutex_;
   std::set<std::string> silent_;
@@ -130,6 +138,39 @@ class LiveClusterTest : public testing::Test {
       [this](const test::ServedRequest& request, test::ServerPeer& peer) { Serve(request, peer); },
       test::TestServer::Options{.tls = false}};
 };
+
+TEST_F(LiveClusterTest, KindsBeyondTheWatchedOnesMayBeAbsentOrForbidden) {
+  refused_ = {{"podgroups", 404}, {"devicetaintrules", 403}};
+  Beyond beyond;
+  beyond_ = &beyond;
+  const auto events = Read(60s);
+  ASSERT_TRUE(events) << events.error().message;
+  EXPECT_LT(took_, 10s);
+  EXPECT_EQ(events->size(), 2u);
+  EXPECT_THAT(beyond.left_out, ElementsAre(HasSubstr("cannot list resource \"devicetaintrules\"")));
+  EXPECT_TRUE(seen_.contains("compositepodgroups"));
+}
+
+TEST_F(LiveClusterTest, AWorkloadWithoutPodsIsFoundByItsName) {
+  const auto find = [this](const char* scale) {
+    return FindWorkload(Server(), *questions::Scale::Parse(scale), 10s);
+  };
+  const auto found = find("shop/deploy/idle=3");
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->metadata.Key(), "shop/idle");
+  EXPECT_EQ((*found)->pod->spec.containers.size(), 1u);
+  refused_ = {{"gone", 404}, {"hidden", 403}};
+  EXPECT_FALSE(*find("shop/deploy/gone=3"));
+  EXPECT_FALSE(*find("shop/Rollout/idle=3"));
+  EXPECT_THAT(find("shop/sts/hidden=3").error().message, HasSubstr("hidden is forbidden"));
+}
+
+TEST_F(LiveClusterTest, OfWorkloadsThoseWithoutReplicasAreRead) {
+  std::vector<simulator::PodController> idle;
+  ASSERT_TRUE(ReadIdleWorkloads(Server(), kWorkloadKinds[0], 10s, idle));
+  ASSERT_EQ(idle.size(), 1u);
+  EXPECT_EQ(idle[0].metadata.Key(), "shop/idle");
+}
 
 TEST_F(LiveClusterTest, ReturnsWhatTheListsHeldAndOnlyReads) {
   const auto events = Read(60s);

@@ -494,10 +494,28 @@ TEST_F(OfflineCommandsTest, AStoredWorkloadWithoutPodsScalesByItsTemplate) {
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: idle, namespace: shop, uid: u}
-spec: {replicas: 0, selector: {}, template: {spec: {containers: [{name: c}]}}}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: idle}}
+  template:
+    metadata: {labels: {app: idle}, annotations: {a: hush}}
+    spec: {runtimeClassName: kata, containers: [{name: c, env: [{name: A, value: hush}]}]}
 )");
-  EXPECT_EQ(Run(Simulate, {"--scale", "shop/deploy/idle=1", "-o=json"}), kDone);
-  EXPECT_THAT(out_, HasSubstr(R"({"after":"n1","pod":"shop/idle-new-0"})"));
+  const auto expect_scaled = [this] {
+    EXPECT_EQ(Run(Simulate, {"--scale", "shop/deploy/idle=1", "-o=json"}), kDone);
+    EXPECT_THAT(out_, HasSubstr(R"({"after":"n1","pod":"shop/idle-new-0"})"));
+  };
+  expect_scaled();
+  EXPECT_EQ(Run(Dump, {}), kDone);
+  const std::string dump = out_;
+  EXPECT_THAT(dump, Not(HasSubstr("hush")));
+  EXPECT_THAT(dump, HasSubstr(R"("selector":{"matchLabels":{"app":"idle"}})"));
+  EXPECT_THAT(dump, HasSubstr(R"("runtimeClassName":"kata")"));
+  file_ = folder_.Write("dump.json", dump);
+  expect_scaled();
+  EXPECT_EQ(Run(Dump, {}), kDone);
+  EXPECT_EQ(out_, dump);
+  EXPECT_THAT(err_, Not(HasSubstr("unknown field")));
 }
 
 TEST_F(OfflineCommandsTest, AChartIsExpandedWhereverItStands) {
@@ -844,6 +862,41 @@ TEST_F(OfflineCommandsTest, ARecordedSimulationWithExtendersIsRepeated) {
   EXPECT_EQ(asked, 0);
 }
 
+TEST_F(OfflineCommandsTest, AReplayShowsDifferencesOfANamespaceAndCountsAll) {
+  file_ = folder_.Write("cluster.yaml", R"(
+{apiVersion: v1, kind: Node, metadata: {name: closed}, spec: {taints: [{key: x, effect: NoSchedule}]},
+ status: {allocatable: {cpu: 9, pods: 9}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: open}, status: {allocatable: {cpu: 3, pods: 9}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop},
+ spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b},
+ spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}
+)");
+  const test::TempFolder recordings;
+  EXPECT_EQ(Run(Simulate, {"--record", recordings.Path("")}), kDone);
+  const std::string config =
+      folder_.Write("config.yaml",
+                    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+                    "profiles: [{plugins: {multiPoint: {disabled: [{name: TaintToleration}]}}}]\n");
+  const Arguments replay = {"--config", config, recordings.Path("")};
+  EXPECT_EQ(Run(Replay, replay, false), kNegative);
+  EXPECT_THAT(out_, testing::AllOf(HasSubstr(" shop/a "), HasSubstr(" default/b ")));
+  Arguments of_one = replay;
+  of_one.push_back("--namespace=shop");
+  EXPECT_EQ(Run(Replay, of_one, false), kNegative);
+  EXPECT_THAT(
+      out_, testing::AllOf(HasSubstr("2 differences, 0 decisions as recorded. 1 of the differences "
+                                     "is in namespace shop.\n"),
+                           HasSubstr(" shop/a "), Not(HasSubstr("default/b"))));
+  of_one.back() = "-nelse";
+  of_one.push_back("-ojson");
+  EXPECT_EQ(Run(Replay, of_one, false), kNegative);
+  EXPECT_THAT(out_, HasSubstr(R"("differences":2,"shown":0,"first":[])"));
+}
+
 TEST_F(OfflineCommandsTest, APlanIsPrintedAndItsLackEndsWithOne) {
   file_ = folder_.Write("pieces.yaml", kPieces);
   EXPECT_EQ(Run(Plan, {"--goal=fit=default/big"}), kDone);
@@ -951,6 +1004,11 @@ TEST_F(OfflineCommandsTest, WhatIsOddAboutAConfigurationIsAWarningAsKubectlPrint
   EXPECT_THAT(err_, StartsWith("Warning: profile \"default-scheduler\": plugin "
                                "\"NodeResourcesMostAllocated\" is of older releases; write in its "
                                "place scoringStrategy: {type: MostAllocated}"));
+  Run(Explain, {"--config", config("profiles: [{plugins: {score: {disabled: [{name: "
+                                   "NodeResourceFit}]}}}]")});
+  EXPECT_THAT(err_, StartsWith("Warning: profile \"default-scheduler\": disabled "
+                               "\"NodeResourceFit\": there is no such plugin; did you mean "
+                               "NodeResourcesFit?\n"));
   const std::string file = config("extenders: [{urlPrefix: 'http://x', filterVerb: f}]");
   EXPECT_EQ(Run(Explain, {"--config", file}), kDone);
   EXPECT_THAT(err_, StartsWith("Warning: the extenders of the configuration are not asked: what "
@@ -1039,7 +1097,12 @@ spec: {volumeName: v}
     file_ = folder_.Write("dump.json", dump);
     EXPECT_EQ(Run(Explain, {"-o=json", "--preemption", "--claims"}), kDone);
     EXPECT_EQ(out_, verdicts);
-    // It is whole: a dump of it is the same.
+    // It is whole: a dump of it is the same, by way of YAML, too.
+    EXPECT_EQ(Run(Dump, {}), kDone);
+    EXPECT_EQ(out_, dump);
+    EXPECT_EQ(Run(Dump, {"-oyaml"}), kDone);
+    EXPECT_THAT(out_, StartsWith("---\napiVersion: "));
+    file_ = folder_.Write("dump.yaml", out_);
     EXPECT_EQ(Run(Dump, {}), kDone);
     EXPECT_EQ(out_, dump);
   }
@@ -1085,11 +1148,22 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
       {Explain, {"--drain=n1"}, true, "unknown flag: --drain"},
       {Simulate, {"--cluster=/no/such/file"}, true, "open /no/such/file"},
       {Simulate, {"--config=/no/such/file"}, true, "open /no/such/file"},
-      {Simulate, {"--feature-gates=Nope=true"}, true, "unrecognized feature gate: Nope"},
+      {Simulate,
+       {"--feature-gates=GenericWorkloads=true"},
+       true,
+       "unrecognized feature gate: GenericWorkloads; did you mean GenericWorkload?"},
+      {Explain,
+       {"--feature-gates=GenericWorkload=maybe"},
+       true,
+       "\"--feature-gates\" flag: must be NAME=true or NAME=false; `berth "},
+      {Dump, {"--feature-gates=kube:GenericWorkload"}, true, "must be NAME=true or NAME=false"},
+      {ShowConfig, {"--feature-gates=GenericWorkload=1.5"}, false, "NAME=true or NAME=false"},
+      {Replay, {"--feature-gates=GenericWorkload=no", "r"}, false, "NAME=true or NAME=false"},
       {Simulate, {"more"}, true, "unexpected argument \"more\""},
       {Simulate, {"-oxml"}, true, "must be table, wide, json or yaml"},
       {Simulate, {"--seed=-1"}, true, "--seed"},
       {Explain, {"--pod=nope"}, true, "the cluster has no pod default/nope"},
+      {Explain, {"--pod=fist"}, true, "no pod default/fist; did you mean default/fits?"},
       {Explain,
        {"shop/there"},
        true,
@@ -1112,7 +1186,8 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
        "The connection to the server 127.0.0.1:1 was refused - did you specify the right host"},
       {Dump, {"--kubeconfig=k"}, true, "--cluster and --kubeconfig exclude each other"},
       {Dump, {"--kubeconfig=/no/such/file"}, false, "/no/such/file"},
-      {Dump, {"-o=json"}, true, "unknown shorthand flag: 'o' in -o=json"},
+      {Dump, {"-o=table"}, true, "must be json or yaml"},
+      {Replay, {"-n=shop", "-A", "r"}, false, "--namespace and --all-namespaces exclude each"},
       {Dump, {"more"}, true, "unexpected argument \"more\""},
       {Why, {}, false, "which pod?"},
       {Why, {"a/b/c"}, false, "POD: must be a name, pod/NAME or NAMESPACE/NAME"},
@@ -1204,6 +1279,8 @@ spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}
   EXPECT_EQ(Run(Explain, {"-n", "shop"}), kDone);
   EXPECT_THAT(out_, StartsWith("shop/shop: scheduled"));
   EXPECT_THAT(out_, Not(HasSubstr("default/fits")));
+  EXPECT_EQ(Run(Explain, {"-n", "shp"}), kDone);
+  EXPECT_EQ(out_, "No pod of namespace shp is pending; 3 elsewhere.\n");
   EXPECT_EQ(Run(Explain, {"-A"}), kDone);
   EXPECT_THAT(out_, HasSubstr("default/fits: "));
   EXPECT_THAT(out_, HasSubstr("shop/shop: "));
@@ -1325,18 +1402,18 @@ TEST_F(OfflineCommandsTest, HelpListsTheFlags) {
 }
 
 TEST(OfflineFlagsTest, ClustersRepeatAndAPodWithoutANamespaceIsInDefault) {
-  const auto flags =
-      ParseOfflineFlags(OfflineCommand::kExplain,
-                        {"--cluster=a", "--cluster", "b", "--pod", "web", "--seed", "7", "-ojson",
-                         "--v=3", "--feature-gates=A=true", "--feature-gates=B=true", "--config=c"},
-                        "berth explain");
+  const auto flags = ParseOfflineFlags(
+      OfflineCommand::kExplain,
+      {"--cluster=a", "--cluster", "b", "--pod", "web", "--seed", "7", "-ojson", "--v=3",
+       "--feature-gates=AllBeta=true", "--feature-gates=AllAlpha=true", "--config=c"},
+      "berth explain");
   ASSERT_TRUE(flags);
   EXPECT_THAT(flags->clusters, ElementsAre("a", "b"));
   EXPECT_EQ(flags->pod, "default/web");
   EXPECT_EQ(flags->seed, 7u);
   EXPECT_EQ(flags->output, OutputFormat::kJson);
   EXPECT_EQ(flags->run.log.verbosity, 3);
-  EXPECT_THAT(flags->run.feature_gates, ElementsAre("A=true", "B=true"));
+  EXPECT_THAT(flags->run.feature_gates, ElementsAre("AllBeta=true", "AllAlpha=true"));
   EXPECT_EQ(flags->run.config, "c");
 }
 

@@ -62,17 +62,5 @@ TEST(FittedTest, NoLineIsLongerThanTheTerminalWhereWordsAllowIt) {
   }
 }
 
-TEST(SuggestionTest, IsTheWordWithTheFewestChanges) {
-  const std::vector<std::string> words = {"run", "simulate", "explain", "why", "dump", "config"};
-  EXPECT_EQ(Suggestion("simulat", words), "simulate");
-  EXPECT_EQ(Suggestion("explian", words), "explain");
-  EXPECT_EQ(Suggestion("wyh", words), "why");
-  EXPECT_EQ(Suggestion("wy", words), "why");
-  EXPECT_EQ(Suggestion("sim", words), "simulate");
-  EXPECT_EQ(Suggestion("delete", words), "");
-  EXPECT_EQ(Suggestion("x", words), "");
-  EXPECT_EQ(Suggestion("", words), "");
-}
-
 }  // namespace
 }  // namespace berth::app

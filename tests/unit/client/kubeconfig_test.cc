@@ -115,6 +115,7 @@ TEST(KubeconfigTest, ErrorsNameTheFileAndTheField) {
       {"no context", "kind: Config", "", "/etc/k/config: current-context is not set"},
       {"unknown context", File("server: s", ""), "nope",
        "/etc/k/config: the chosen context names \"nope\", which contexts does not hold"},
+      {"misspelt context", File("server: s", ""), "othre", "does not hold; did you mean other?"},
       {"unknown cluster", File("server: s", ""), "other",
        "contexts[\"other\"].context.cluster names \"missing\", which clusters does not hold"},
       {"no server", File("proxy-url: ''", ""), "", "clusters[\"c\"].cluster.server: must be given"},

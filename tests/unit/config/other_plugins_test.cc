@@ -54,6 +54,22 @@ TEST(OldPluginWarningsTest, AreOneForEachPluginAtWhateverPoint) {
   EXPECT_THAT(Warnings(With({})), IsEmpty());
 }
 
+TEST(MisspeltPluginWarningsTest, NameWhatIsDisabledOrGetsArgsInVain) {
+  Profile profile = With({});
+  profile.plugins.score.disabled = {{"NodeResourceFit"}, {"*"}, {"NodeResourcesFit"}, {"Mine"}};
+  profile.plugins.multi_point.disabled = {{"NodeResourceFit"}};
+  profile.plugin_config.push_back({"nodename", {}});
+  SchedulerConfiguration configuration;
+  configuration.profiles.push_back(std::move(profile));
+  const std::vector<PluginRegistration> known = {{"NodeResourcesFit", nullptr, ""},
+                                                 {"NodeName", nullptr, ""}};
+  EXPECT_THAT(MisspeltPluginWarnings(configuration, known),
+              ElementsAre("profile \"packed\": disabled \"NodeResourceFit\": there is no such "
+                          "plugin; did you mean NodeResourcesFit?",
+                          "profile \"packed\": pluginConfig \"nodename\": there is no such plugin; "
+                          "did you mean NodeName?"));
+}
+
 TEST(WhatItIsTest, NamesTheProjectOfPluginsThatAreKnown) {
   EXPECT_EQ(WhatItIs("NetworkOverhead"),
             "it is a plugin of kubernetes-sigs/scheduler-plugins, in Go, which Berth cannot load");

@@ -118,6 +118,8 @@ TEST_F(ProfileTest, RefusesWhatCannotWork) {
        [](config::Plugins& p) { p.pre_filter.enabled = {{"NetworkOverhead"}}; }},
       {"ScorePlugin \"Unknown\" does not exist",
        [](config::Plugins& p) { p.score.enabled = {{"Unknown"}}; }},
+      {"ScorePlugin \"Sotr\" does not exist; did you mean Sort?",
+       [](config::Plugins& p) { p.score.enabled = {{"Sotr"}}; }},
       {"ScorePlugin \"Unknown\" does not exist",
        [](config::Plugins& p) {
          p.multi_point.enabled.push_back({"Other"});

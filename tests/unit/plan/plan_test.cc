@@ -464,6 +464,11 @@ TEST_F(PlanTest, WhatIsAskedForMustBeThere) {
             "the cluster has no pod shop/a; there is default/a (-n default)");
   EXPECT_EQ(message("fit=default/a"), "default/a is on n1 already");
   EXPECT_EQ(message("empty=n9"), "the cluster has no node n9");
+  EXPECT_EQ(message("empty=m1"), "the cluster has no node m1; did you mean n1?");
+}
+
+TEST(GoalTest, AMisspeltOneIsAskedAbout) {
+  EXPECT_EQ(Goal::Parse("epmty=n1").error().message, "\"epmty\" is no goal; did you mean empty?");
 }
 
 TEST(GoalTest, IsReadAndWritten) {

@@ -70,6 +70,14 @@ TEST_F(VolumeBindingPreviewTest, AClaimThatKeepsThePodOffEveryNodeHidesNoOther) 
                   "default/made+csi.example.com"));
 }
 
+TEST_F(VolumeBindingPreviewTest, AClaimThatNamesItsVolumeWaitsForThatOne) {
+  api::PersistentVolumeClaim claim = MakeClaim("own", "wait").Obj();
+  claim.spec.volume_name = "mine";
+  handle.plain_listers.Set(claim);
+  EXPECT_THAT(Preview(MakePod().ClaimVolume("own"), Node("a")),
+              ElementsAre("default/own: not bound yet to volume \"mine\", which it names"));
+}
+
 TEST_F(VolumeBindingPreviewTest, AClassThatDoesNotExistIsNamed) {
   handle.plain_listers.Set(MakeClaim("lost", "missing").Obj());
   handle.plain_listers.Set(MakeClaim("bare", "").Obj());

@@ -310,6 +310,22 @@ TEST_F(WhatIfTest, MoreReplicasAreScheduledAndFewerGoThePendingOnesFirst) {
   EXPECT_EQ(none.error().message, "no pod of ReplicaSet default/web is there to be copied");
 }
 
+TEST_F(WhatIfTest, WhatIsMisspeltOrElsewhereIsTold) {
+  Apply(Node("n1"));
+  Apply(Replica("a").OnNode("n1"));
+  Begin();
+  EXPECT_EQ(Drain("m1", *simulation_).error().message,
+            "the cluster has no node m1; did you mean n1?");
+  const auto why = [this](const char* scale) {
+    const std::string message = Carry(*Scale::Parse(scale), *simulation_).error().message;
+    return message.substr(std::min(message.find(';'), message.size()));
+  };
+  EXPECT_EQ(why("default/rs/wbe=3"), "; did you mean default/web?");
+  EXPECT_EQ(why("default/Replicset/web=3"), "; did you mean replicaset?");
+  EXPECT_EQ(why("shop/rs/web=3"), "; there is default/web (-n default)");
+  EXPECT_EQ(why("default/Rollout/web=3"), "");
+}
+
 // Each pod goes before those that follow, as the ReplicaSet controller ranks them.
 TEST_F(WhatIfTest, FewerReplicasAreThoseThatTheControllerWouldTake) {
   const Time now = simulation_->now();

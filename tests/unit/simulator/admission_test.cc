@@ -81,6 +81,44 @@ TEST_F(AdmissionTest, AContainerGetsWhatTheLimitRangesOfItsNamespaceSay) {
   EXPECT_THAT(Admit(pod).containers[0].resources.requests, IsEmpty());
 }
 
+TEST_F(AdmissionTest, WhatIsOutOfTheBoundsOfALimitRangeIsRefused) {
+  EXPECT_EQ(State(R"(
+kind: LimitRange
+metadata: {name: l, namespace: default}
+spec:
+  limits:
+  - {type: Container, min: {memory: 64Mi}, max: {cpu: 2}, maxLimitRequestRatio: {cpu: 1.5}}
+  - {type: Pod, max: {cpu: 3}}
+  - {type: PersistentVolumeClaim, max: {storage: 1}}
+)"),
+            "");
+  const auto refusals = [this](const char* request, const char* limit, const char* memory,
+                               bool twice = false) {
+    api::Pod pod = test::MakePod().Req({{"cpu", request}, {"memory", memory}});
+    pod.spec.containers[0].resources.limits = test::MakeResources({{"cpu", limit}});
+    if (twice) pod.spec.containers.push_back(pod.spec.containers[0]);
+    Admit(pod);
+    return testing::PrintToString(refusals_);
+  };
+  EXPECT_EQ(refusals("1", "1500m", "64Mi"), "{}");
+  const auto told = [](const std::string& why) {
+    return R"({ "LimitRange \"l\": )" + why + R"(; it is scheduled all the same" })";
+  };
+  EXPECT_EQ(refusals("1", "1500m", "32Mi"),
+            told("minimum memory usage per Container is 64Mi, but request is 32Mi"));
+  EXPECT_EQ(refusals("7", "9", "64Mi"),
+            told("[maximum cpu usage per Container is 2, but limit is 9, maximum cpu usage per Pod "
+                 "is 3, but limit is 9]"));
+  EXPECT_EQ(refusals("1", "1600m", "64Mi"),
+            told("cpu max limit to request ratio per Container is 1500m, but provided ratio is "
+                 "1.600000"));
+  EXPECT_EQ(refusals("2", "2", "64Mi", true),
+            told("maximum cpu usage per Pod is 3, but limit is 4"));
+  EXPECT_EQ(refusals("0", "1", "64Mi"),
+            told("cpu max limit to request ratio per Container is 1500m, but no request is "
+                 "specified or request is 0"));
+}
+
 // The first one by name sets what it states, and of one's own limits the last.
 TEST_F(AdmissionTest, LimitRangesOfOneNamespaceAddToEachOther) {
   State(

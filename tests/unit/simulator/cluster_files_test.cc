@@ -155,7 +155,8 @@ spec:
           "PersistentVolumeClaims of pods were not read: shop/a-scratch, shop/gone; pods that wait "
           "for them cannot be scheduled, others use no volume",
           "PersistentVolumes of claims were not read: v; their claims have no volume",
-          "StorageClasses of claims were not read: fast; their claims do not wait for a consumer",
+          "StorageClasses of claims were not read: fast; pods with unbound claims of them cannot "
+          "be scheduled",
           "ResourceClaimTemplates of pods were not read: default/gpus; pods that wait for them "
           "cannot be scheduled",
           "DeviceClasses of claims were not read: gpu.example.com; pods that wait for them cannot "

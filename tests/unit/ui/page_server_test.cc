@@ -32,6 +32,9 @@ class PageServerTest : public testing::Test {
       : api_({.name = "test",
               .namespace_ = "",
               .admission = {},
+              .idle = {Idle("stored")},
+              .find_workload = [](const questions::Scale& scale)
+                  -> Result<std::optional<simulator::PodController>> { return Idle(scale.name); },
               .make_simulation =
                   [this] {
                     if (making_) std::exchange(making_, nullptr)();
@@ -56,6 +59,14 @@ class PageServerTest : public testing::Test {
     auto options = test::DefaultSimulationOptions();
     options.scheduler.configuration.profiles[0].scheduler_name = "other";
     return simulator::Simulation::Make(options, plugins::InTreeRegistry());
+  }
+  // A Deployment without pods.
+  static simulator::PodController Idle(const std::string& name) {
+    const auto object = documents::ParseJson(
+        R"({"metadata":{"name":")" + name +
+            R"("},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})",
+        "");
+    return *simulator::ReadStored(*object, {.api_version = "apps/v1", .kind = "Deployment"});
   }
   static std::vector<api::ObjectPtr> Objects(std::string_view cpu) {
     return {test::MakeNode("n1").Allocatable({{"cpu", cpu}}).Ptr(),
@@ -170,6 +181,14 @@ TEST_F(PageServerTest, AnswersWhatIfAndNothingChanges) {
               AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("n9")));
   EXPECT_THAT(Ask("POST /api/what-if", "no JSON"), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(Ask("GET /api/what-if"), StartsWith("HTTP/1.1 405"));
+}
+
+TEST_F(PageServerTest, WorkloadsWithoutPodsAreScaled) {
+  for (const std::string name : {"stored", "found"}) {
+    const json answer = AskJson("POST /api/what-if", R"({"scale":[{"kind":"deploy","name":")" +
+                                                         name + R"(","replicas":1}]})");
+    EXPECT_EQ(answer["pods"][0]["pod"], "default/" + name + "-new-0") << answer;
+  }
 }
 
 TEST_F(PageServerTest, AQuestionUnderWayIsInterruptedByTheEnd) {
