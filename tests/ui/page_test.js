@@ -315,6 +315,26 @@ test('a pod that fits shows the scores of the nodes', async () => {
   }, {hash: '#/pod/auth/fresh-0'});
 });
 
+test('a pod that only its pod group keeps from a node is held', async () => {
+  const file = join(folder, 'gang.json');
+  const pod = (name, cpu) => ({apiVersion: 'v1', kind: 'Pod', metadata: {name, uid: name, namespace: 'ml'},
+    spec: {schedulerName: 'default-scheduler', schedulingGroup: {podGroupName: 'train'}, containers: [{name: 'main', resources: {requests: {cpu}}}]}, status: {phase: 'Pending'}});
+  writeFileSync(file, JSON.stringify({apiVersion: 'v1', kind: 'List', items: [
+    {apiVersion: 'v1', kind: 'Node', metadata: {name: 'n1', uid: 'n1'}, status: {allocatable: {cpu: '4', pods: '9'}}},
+    {apiVersion: 'scheduling.k8s.io/v1beta1', kind: 'PodGroup', metadata: {name: 'train', namespace: 'ml', uid: 'train'}, spec: {schedulingPolicy: {gang: {minCount: 2}}}},
+    pod('train-0', '1'), pod('train-1', '9'),
+  ]}));
+  const server = await serve('--cluster', file, '--feature-gates', 'GenericWorkload=true');
+  await visit(server, async (page) => {
+    await page.locator('#scores').waitFor();
+    assert.match(await page.locator('h2').innerText(), /^ml\/train-0\s*held by its pod group$/);
+    assert.match(await page.locator('#scores').innerText(), /^1 node would take it\s+They would if it were in no pod group/);
+  }, {hash: '#/pod/ml/train-0'});
+  await visit(server, async (page) => {
+    await page.locator('.group .badge.bad', {hasText: 'held by its pod group'}).waitFor();
+  }, {hash: '#/pending'});
+});
+
 test('a pod on a node tells how that does and what the others score', async () => {
   await visit(small, async (page) => {
     await page.locator('.panel tbody th a').first().click();

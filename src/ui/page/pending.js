@@ -7,9 +7,12 @@ import {reasonLink} from './reasons.js';
 const kPodsAPage = 24;
 // How long what was tried on an earlier picture stays, in ms: each search may take seconds.
 const kFixLasts = 600_000;
+/** The result of a pod that fits, while its pod group keeps it from its node. */
+export const kHeld = 'held by its pod group';
 export const kResults = {
   unschedulable: ['no node fits', 'bad'],
   scheduled: ['would schedule now', 'good'],
+  [kHeld]: [kHeld, 'bad'],
   gated: ['gated', 'warn'],
   ignored: ['not for this scheduler', 'warn'],
   error: ['error', 'bad'],

@@ -2,7 +2,7 @@
 // One pod: why it is where it is, or nowhere, and what would let it schedule.
 
 import {age, amount, announce, byName, commandBox, count, counted, h, meter, nodeLink, pager, podLink} from './dom.js';
-import {badge, changesOf, reasonText} from './pending.js';
+import {badge, changesOf, kHeld, reasonText} from './pending.js';
 
 const kNodesAPage = 20;
 const kMostFound = 50;
@@ -94,7 +94,7 @@ export class PodView {
     const opened = [...this.element.querySelectorAll('details[open]')].map(({id}) => id);
     this.element.replaceChildren(h('div', {},
       h('p', {className: 'crumb'}, h('a', {href: '#/pod'}, 'Pod')),
-      h('h2', {}, key, waits(document) ? badge(verdict.result) : h('span', {className: 'badge good'}, 'placed')),
+      h('h2', {}, key, waits(document) ? badge(isHeld(verdict) ? kHeld : verdict.result) : h('span', {className: 'badge good'}, 'placed')),
       this.facts(),
       this.selectors(document.facts),
       waits(document) ? null : placement(document),
@@ -184,7 +184,8 @@ export class PodView {
     const most = Math.max(1, ...scored.slice(0, 1).map(([, node]) => node.total ?? 0));
     return h('section', {className: 'card', id: 'scores'},
       h('h3', {}, `${counted(scored.length, 'node')} would take it`),
-      h('p', {className: 'dim'}, verdict.best?.length > 1 ? `${counted(verdict.best.length, 'node')} with the highest total: the scheduler would draw one.` : `The scheduler would take ${verdict.best?.[0]}.`),
+      h('p', {className: 'dim'}, isHeld(verdict) ? 'They would if it were in no pod group: its group keeps it from going there.'
+        : verdict.best?.length > 1 ? `${counted(verdict.best.length, 'node')} with the highest total: the scheduler would draw one.` : `The scheduler would take ${verdict.best?.[0]}.`),
       h('div', {className: 'legend'}, plugins.map((plugin, i) => h('span', {className: 'swatch'}, h('i', {className: `kind-${i % 7}`}), plugin))),
       h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Scores'}, h('table', {className: 'scores'},
         h('caption', {className: 'unseen'}, 'Weighted scores of nodes, highest total first'),
@@ -238,10 +239,13 @@ export class PodView {
   }
 }
 
-/** Whether the pod has no node, or waits on it for its resize. */
 // Of a tree the counts do not tell.
 const hasStarted = ({compositePodGroup, minCount = 0, placed}) => compositePodGroup === undefined && placed > 0 && placed >= minCount;
 
+/** Whether some node would take the pod, and its pod group keeps it from going there. */
+const isHeld = ({podGroup}) => podGroup?.holdsPod === true;
+
+/** Whether the pod has no node, or waits on it for its resize. */
 const waits = ({node}) => node === undefined;
 
 /** Where a pod is, and how that node would do if the pod waited. */
