@@ -80,7 +80,7 @@ Reply ExplainWaiting(const WhyQuestion& question,
 std::string ToText(const explain::Explanation& explanation, Form form) {
   std::string text;
   if (form == Form::kJson) {
-    explain::VerdictWriter(explanation.judgement->snapshot()).Append(explanation, text);
+    explain::VerdictWriter(explanation.judgement->snapshot(), true).Append(explanation, text);
   } else {
     explain::AppendTable(explanation, {}, text);
   }

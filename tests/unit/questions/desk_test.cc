@@ -147,6 +147,16 @@ TEST_F(DeskTest, PodsAreJudgedEachAlone) {
             "\n");
 }
 
+TEST_F(DeskTest, AnAnswerOfOnePodTellsWhatIsInTheWay) {
+  cluster_.Put(test::MakePod().Name("there").OnNode("n1").HostPort(80).Ptr());
+  cluster_.Put(test::MakePod().Name("late").HostPort(80).Ptr());
+  const auto explain = [](Mirror& mirror, const auto& spent) {
+    return ExplainPod({.pod = "default/late"}, explain::PodPosition{}, mirror, spent);
+  };
+  EXPECT_THAT(Get(Ask(Size::kSmall, explain)).text,
+              HasSubstr(R"("inTheWay":{"n1":"pod default/there has host port 80/TCP"})"));
+}
+
 TEST_F(DeskTest, AnAnswerKnowsWhatHasChangedSinceTheOneBefore) {
   EXPECT_THAT(Judge(kPods).text, HasSubstr(R"("best":["n1"])"));
   cluster_.Put(test::MakePod().Name("a").Req({{"cpu", "3"}}).OnNode("n1").Ptr());
