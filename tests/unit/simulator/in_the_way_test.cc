@@ -119,6 +119,20 @@ TEST_F(InTheWayTest, AVolumeLimitHasTheVolumesThatReachIt) {
             "default/there)");
 }
 
+TEST_F(InTheWayTest, AVolumeInAnotherZoneHasThatZone) {
+  constexpr const char* kZone = "topology.kubernetes.io/zone";
+  Apply(test::MakeNode("n1").Label(kZone, "a"));
+  api::PersistentVolume volume = test::PlainVolume("disk", {{kZone, "b__c"}});
+  volume.spec.claim_ref = {"PersistentVolumeClaim", "default", "data", "u", "v1", ""};
+  simulation_->Apply(std::make_shared<const api::PersistentVolume>(volume));
+  api::PersistentVolumeClaim claim = test::Claim("data", "disk");
+  claim.metadata.uid = "u";
+  claim.metadata.annotations = {{"pv.kubernetes.io/bind-completed", "yes"}};
+  simulation_->Apply(std::make_shared<const api::PersistentVolumeClaim>(claim));
+  EXPECT_EQ(On("n1", test::MakePod().ClaimVolume("data")),
+            "volume disk of claim data is in topology.kubernetes.io/zone=b or c");
+}
+
 TEST_F(InTheWayTest, ItStandsInTablesAndWhereAskedForInDocuments) {
   Apply(test::MakeNode("n1"));
   Apply(test::MakePod().Name("there").OnNode("n1").HostPort(80));
