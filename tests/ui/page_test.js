@@ -423,6 +423,39 @@ test('another configuration is tried on all pods, scheduled again', async () => 
   }, {hash: '#/what-if', refused: 400});
 });
 
+test('what was read, and what is odd about it or about a question, is told', async () => {
+  const file = join(folder, 'odd.json');
+  const meta = (name, more) => ({name, uid: name, ...more});
+  writeFileSync(file, JSON.stringify({apiVersion: 'v1', kind: 'List', items: [
+    {apiVersion: 'v1', kind: 'Node', metadata: meta('n1'), status: {allocatable: {cpu: '4', pods: '9'}}},
+    {apiVersion: 'v1', kind: 'Secret', metadata: meta('s', {namespace: 'shop'})},
+    {apiVersion: 'v1', kind: 'Pod', metadata: meta('lost', {namespace: 'shop'}), spec: {schedulerName: 'default-scheduler', containers: [], nodeName: 'n9'}},
+    {apiVersion: 'v1', kind: 'Pod', metadata: meta('web', {namespace: 'shop'}), spec: {schedulerName: 'default-scheduler', containers: []}},
+  ]}));
+  const server = await serve('--cluster', file);
+  await visit(server, async (page) => {
+    const input = page.locator('#input');
+    await input.waitFor();
+    assert.match(await input.locator('summary').innerText(), /^Read 1 node, 1 pod \(1 pending\); skipped 1 Secret\.\s*1 warning$/);
+    await input.locator('summary').click();
+    assert.match(await input.locator('li').innerText(), /^pod shop\/lost is left out: spec\.nodeName: Not found: "n9"$/);
+    await page.evaluate(axe);
+    assert.deepEqual((await page.evaluate(() => window.axe.run(document))).violations.map(({id}) => id), []);
+    const config = ['apiVersion: kubescheduler.config.k8s.io/v1', 'kind: KubeSchedulerConfiguration', 'profiles:',
+      '- plugins: {multiPoint: {enabled: [{name: NodeResourcesMostAllocated}]}}', 'extenders: [{urlPrefix: "http://127.0.0.1:1", filterVerb: filter}]'].join('\n');
+    await page.getByLabel('Another configuration').fill(config);
+    await page.getByLabel('Fill with copies').fill('{"metadata":{"name":"p"},"spec":{"containers":[],"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"gone"}}]}}');
+    await page.getByRole('button', {name: 'Ask'}).click();
+    const warnings = page.locator('#answer-warnings li');
+    await warnings.first().waitFor({timeout: 30_000});
+    const texts = await warnings.allInnerTexts();
+    assert.equal(texts.length, 3, `${texts}`);
+    assert.match(texts[0], /^PersistentVolumeClaims of pods were not read: default\/gone; /);
+    assert.match(texts[1], /NodeResourcesMostAllocated/);
+    assert.match(texts[2], /^the extenders of the configuration are not asked/);
+  }, {hash: '#/what-if'});
+});
+
 test('a recording is shown after any of its decisions', async () => {
   await visit(recorded, async (page) => {
     await page.getByRole('link', {name: 'Decisions'}).click();

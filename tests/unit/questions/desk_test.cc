@@ -190,6 +190,24 @@ TEST_F(DeskTest, AWhatIfIsAnsweredAndLeavesTheMirrorAsItWas) {
   EXPECT_EQ(desk().num_mirrors(), 1u);
 }
 
+TEST_F(DeskTest, WhatTheQuestionRefersToAndIsNotThereIsNamed) {
+  constexpr std::string_view kPod = R"({"metadata": {"name": "p"}, "spec": {
+    "runtimeClassName": "kata", "containers": [{"name": "c"}],
+    "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]}})";
+  constexpr const char* kKata = "RuntimeClasses of manifests were not read: kata; ";
+  constexpr const char* kGone = "PersistentVolumeClaims of pods were not read: default/gone; ";
+  const std::string fill = R"({"fill": {"most": 1, "pod": )" + std::string(kPod) + "}}";
+  for (const std::string& text :
+       {WhatIf(fill).text, Judge(R"({"pods": [)" + std::string(kPod) + "]}").text}) {
+    const auto answer = nlohmann::json::parse(text);
+    ASSERT_EQ(answer["warnings"].size(), 2u) << text;
+    EXPECT_THAT(answer["warnings"][0], testing::StartsWith(kKata));
+    EXPECT_THAT(answer["warnings"][1], testing::StartsWith(kGone));
+  }
+  EXPECT_THAT(WhatIf(fill, Form::kTable).text,
+              testing::StartsWith("Warning: " + std::string(kKata)));
+}
+
 TEST_F(DeskTest, WhatTheQuestionNamesMustBeThere) {
   const Reply reply = WhatIf(R"({"drain": ["n9"]})");
   EXPECT_EQ(reply.code, 400);
