@@ -268,8 +268,16 @@ void VerdictWriter::AppendPreemption(const PreemptionPreview& preview, std::stri
 bool VerdictWriter::AppendNodes(const Judgement& judgement, std::string& out) const {
   bool all_filtered = true;
   out += '{';
-  if (judgement.kind() == Judgement::Kind::kScheduled ||
-      judgement.kind() == Judgement::Kind::kUnschedulable) {
+  if (judgement.kind() == Judgement::Kind::kError && judgement.has_claims()) {
+    for (size_t i = 0; i < by_name_.size(); ++i) {
+      if (i > 0) out += ',';
+      out += names_[i] + '{';
+      AppendClaims(judgement.ClaimsOn(by_name_[i]), out);
+      if (out.back() == ',') out.pop_back();
+      out += '}';
+    }
+  } else if (judgement.kind() == Judgement::Kind::kScheduled ||
+             judgement.kind() == Judgement::Kind::kUnschedulable) {
     constexpr size_t kRejected = SIZE_MAX;
     std::vector<size_t> index_of(snapshot_.num_rows(), kRejected);
     for (size_t i = 0; i < judgement.feasible().size(); ++i) index_of[judgement.feasible()[i]] = i;

@@ -101,6 +101,9 @@ func withoutProblems(document any) any {
 			delete(node, "claims")
 		}
 	}
+	if members["result"] == string(upstream.Error) {
+		clear(nodes)
+	}
 	return document
 }
 
