@@ -197,6 +197,7 @@ void VerdictWriter::Append(const Judgement& judgement, const Explanation* beside
   if (beside != nullptr && beside->fixes) {
     AppendFixes(beside->fixes->fixes, document.Key("fixes"));
     if (beside->fixes->cut_short) document.Add("fixesCutShort", true);
+    document.AddIfNotEmpty("fixesOf", beside->fixes->of);
   }
   if (in_the_way_ && judgement.kind() == Judgement::Kind::kUnschedulable) {
     AppendInTheWay(judgement, document.Key("inTheWay"));

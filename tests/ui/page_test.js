@@ -329,9 +329,12 @@ test('a pod that only its pod group keeps from a node is held', async () => {
     await page.locator('#scores').waitFor();
     assert.match(await page.locator('h2').innerText(), /^ml\/train-0\s*held by its pod group$/);
     assert.match(await page.locator('#scores').innerText(), /^1 node would take it\s+They would if it were in no pod group/);
+    await page.locator('#fixes').waitFor();
+    assert.match(await page.locator('#fixes').innerText(), /^What would let ml\/train-1 schedule, which its group waits for\s[^]*pod\s*request cpu \w+ instead of 9/);
   }, {hash: '#/pod/ml/train-0'});
   await visit(server, async (page) => {
-    await page.locator('.group .badge.bad', {hasText: 'held by its pod group'}).waitFor();
+    const held = page.locator('.group', {has: page.locator('.badge.bad', {hasText: 'held by its pod group'})});
+    await held.locator('.best-fix', {hasText: 'tried for ml/train-1'}).waitFor();
   }, {hash: '#/pending'});
 });
 

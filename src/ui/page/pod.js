@@ -39,7 +39,7 @@ export class PodView {
       if (document.verdict.message !== before) this.fixes = undefined;
       this.document = document;
       this.render();
-      if (waits(document) && document.verdict.result === 'unschedulable' && this.fixes === undefined) await this.findFixes(key);
+      if (isStopped(document) && this.fixes === undefined) await this.findFixes(key);
     } catch (error) {
       if (out()) return;
       this.key = undefined;
@@ -52,7 +52,7 @@ export class PodView {
     if (key !== this.key) return;
     this.fixes = fixes;
     this.render();
-    announce(`${counted(fixes.fixes.length, 'change')} found that would let it schedule.`);
+    announce(`${counted(fixes.fixes.length, 'change')} found that would let ${fixes.fixesOf ?? 'it'} schedule.`);
   }
 
   /** A field to find a pod by its name. */
@@ -131,7 +131,7 @@ export class PodView {
       verdict.message === undefined ? null : h('p', {className: 'message large'}, verdict.message),
       verdict.extendersNotAsked === undefined ? null : h('p', {className: 'dim'}, `Extenders that were not asked: ${verdict.extendersNotAsked.join(', ')}`),
       verdict.podGroup === undefined ? null : this.podGroup(verdict.podGroup),
-      waits(this.document) && verdict.result === 'unschedulable' ? this.fixesCard() : null,
+      isStopped(this.document) ? this.fixesCard() : null,
       this.scores(verdict),
       this.nearMisses(verdict),
       this.claims(verdict),
@@ -148,7 +148,8 @@ export class PodView {
 
   fixesCard() {
     const {fixes} = this;
-    const title = h('h3', {}, 'What would let it schedule');
+    const of = fixes?.fixesOf;
+    const title = h('h3', {}, of === undefined ? 'What would let it schedule' : `What would let ${of} schedule, which its group waits for`);
     if (fixes === undefined) return h('section', {className: 'card'}, title, h('p', {className: 'dim'}, 'Trying changes, of the pod and of the cluster …'));
     if (fixes.fixes.length === 0) return h('section', {className: 'card'}, title, h('p', {}, `No change was found in ${counted(fixes.tried, 'trial')}.`));
     return h('section', {className: 'card', id: 'fixes'}, title,
@@ -244,6 +245,9 @@ const hasStarted = ({compositePodGroup, minCount = 0, placed}) => compositePodGr
 
 /** Whether some node would take the pod, and its pod group keeps it from going there. */
 const isHeld = ({podGroup}) => podGroup?.holdsPod === true;
+
+/** Whether a pod that waits would get no node now. */
+const isStopped = (document) => waits(document) && (document.verdict.result === 'unschedulable' || isHeld(document.verdict));
 
 /** Whether the pod has no node, or waits on it for its resize. */
 const waits = ({node}) => node === undefined;
