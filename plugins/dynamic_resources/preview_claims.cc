@@ -69,7 +69,8 @@ ClaimPreviewPlugin::ByNode DynamicResources::PreviewClaims(const PodInfo& pod) c
         }
       }
     }
-    if (problem.find(dra::kInvalidPoolsMessage) != std::string::npos) {
+    if (problem.find(dra::kInvalidPoolsMessage) != std::string::npos ||
+        problem.ends_with(dra::kPoolIsInvalid)) {
       problem += ": " + devices_->allocator().DescribeInvalidPools(node.row(), node.node());
     }
     const dra::ClaimsToAllocate* sought = nullptr;

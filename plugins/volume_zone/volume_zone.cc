@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/volume_zone/volume_zone.h"
 
+#include <absl/strings/str_join.h>
+
 #include <iterator>
 #include <string>
 #include <utility>
@@ -115,6 +117,24 @@ Status VolumeZone::FilterNodes(const CycleState& state, const PodInfo& pod,
     KeepWithin(data->topologies, snapshot, nodes);
   }
   return {};
+}
+
+std::string VolumeZone::InTheWayOf(const api::Pod& pod, const NodeView& node) const {
+  const Listers& listers = handle_->listers();
+  std::string text;
+  ForEachClaimName(pod, [&](const std::string& name) {
+    const auto* claim = listers.FindPersistentVolumeClaim(pod.metadata.namespace_, name);
+    if (!text.empty() || claim == nullptr) return;
+    const api::PersistentVolume* volume = listers.FindPersistentVolume(claim->spec.volume_name);
+    if (volume == nullptr) return;
+    for (const VolumeTopology& topology : TopologiesOf(*volume)) {
+      if (IsWithin({&topology, 1}, node.node())) continue;
+      text = "volume " + volume->metadata.name + " of claim " + name + " is in " +
+             std::string(topology.key) + "=" + absl::StrJoin(topology.values, " or ");
+      return;
+    }
+  });
+  return text;
 }
 
 std::vector<ClusterEventWithHint> VolumeZone::EventsToRegister() const {

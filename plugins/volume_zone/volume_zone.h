@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
+#include "berth/in_tree/claim_preview.h"
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
 
@@ -14,7 +17,8 @@ namespace berth::plugins {
 // Thread safety: Filter and FilterNodes may run concurrently; the rest on the scheduling thread.
 class VolumeZone final : public PreFilterPlugin,
                          public ColumnFilterPlugin,
-                         public EnqueueExtensions {
+                         public EnqueueExtensions,
+                         public InTheWayPlugin {
  public:
   static constexpr std::string_view kName = "VolumeZone";
   static constexpr bool kSkipsDeferredResizes = true;
@@ -39,6 +43,9 @@ class VolumeZone final : public PreFilterPlugin,
   // Queues the pod when a class comes that waits for the first consumer, a node comes or changes
   // its labels, one of its claims comes or changes, and when any volume comes or changes its zone.
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+  // The first volume that is elsewhere, and where.
+  std::string InTheWayOf(const api::Pod& pod, const NodeView& node) const override;
 
  private:
   Handle* handle_;

@@ -101,7 +101,7 @@ void Judgement::PreviewPreemption() {
 }
 
 void Judgement::PreviewClaims() {
-  if (kind_ != Kind::kScheduled && kind_ != Kind::kUnschedulable) return;
+  if (kind_ == Kind::kGated || kind_ == Kind::kIgnored) return;
   if (pod_->resize_deferred) return;  // it has them
   for (const auto& entry : profile_->plugins().filter) {
     if (entry.instance->claim_preview == nullptr) continue;

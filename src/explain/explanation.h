@@ -20,7 +20,7 @@ struct Explanation {
   std::unique_ptr<engine::Judgement> judgement;  // explained
   // Its pod group's; nullptr: it belongs to none.
   std::shared_ptr<const engine::PodGroupPreview> group{};
-  // Where they were asked for, and it is unschedulable.
+  // Where they were asked for, and it is unschedulable, or held by its group.
   std::optional<Fixes> fixes{};
   // With a scheduler that runs.
   std::optional<PodPosition> position{};

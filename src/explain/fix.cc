@@ -45,7 +45,9 @@ void AppendFixes(const std::vector<Fix>& fixes, std::string& out) {
 void AppendFixTable(const Fixes& fixes, bool commands, std::string& out) {
   const std::string tried = Counted(fixes.tried, "trial") + (fixes.cut_short ? ", cut short" : "");
   if (fixes.fixes.empty()) {
-    out += "\n  No change was found that lets it schedule (" + tried + ").\n";
+    out += "\n  No change was found that lets " +
+           (fixes.of.empty() ? "it schedule" : "its pod group " + fixes.of + " start") + " (" +
+           tried + ").\n";
     return;
   }
   TextTable table;
@@ -62,7 +64,8 @@ void AppendFixTable(const Fixes& fixes, bool commands, std::string& out) {
       }
     }
   }
-  out += "\n  What would let it schedule, the smallest change first (" + tried + "):\n";
+  const std::string whom = fixes.of.empty() ? "it" : fixes.of + ", which its pod group waits for,";
+  out += "\n  What would let " + whom + " schedule, the smallest change first (" + tried + "):\n";
   table.Append("  ", out);
   if (!commands) return;
   out += "\n  The same with kubectl:\n";

@@ -25,6 +25,9 @@ struct Fix {
 // The fixes that were found for one pod, the smallest first.
 struct Fixes {
   std::vector<Fix> fixes;
+  // Whose they are, where that is not the pod itself, which its group keeps from its node: another
+  // pod of the group, or, without fixes, the group. "namespace/name".
+  std::string of = {};
   // How often a change was tried.
   size_t tried = 0;
   // The search ended at a bound on its count or time: there may be more fixes.

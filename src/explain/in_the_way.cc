@@ -205,6 +205,10 @@ void InTheWay::CountSpreads() {
         }
       }
     });
+    const auto count_of = [](const auto& domain) { return domain.second; };
+    if (!spread.counts.empty()) {
+      spread.least = *std::ranges::min_element(spread.counts, {}, count_of);
+    }
   }
 }
 
@@ -219,11 +223,9 @@ std::string InTheWay::Skew(NodeRow row) {
     if (spread.counts.empty()) continue;
     const auto here = spread.counts.find(*value);
     const int64_t count = here == spread.counts.end() ? 0 : here->second;
-    const auto least = std::ranges::min_element(spread.counts, {},
-                                                [](const auto& domain) { return domain.second; });
     const auto domains = static_cast<int64_t>(spread.counts.size());
     const bool few = domains < spread.constraint->min_domains.value_or(1);
-    const int64_t skew = count + spread.self - (few ? 0 : least->second);
+    const int64_t skew = count + spread.self - (few ? 0 : spread.least.second);
     if (skew <= spread.constraint->max_skew) continue;
     std::string text = key + "=" + *value + " has " + std::to_string(count) + " alike, ";
     if (few) {
@@ -231,7 +233,7 @@ std::string InTheWay::Skew(NodeRow row) {
               std::to_string(*spread.constraint->min_domains) +
               " domains are there, so the least is 0";
     } else {
-      text += key + "=" + least->first + " " + std::to_string(least->second);
+      text += key + "=" + spread.least.first + " " + std::to_string(spread.least.second);
     }
     return text + ": skew " + std::to_string(skew) + " is over " +
            std::to_string(spread.constraint->max_skew);

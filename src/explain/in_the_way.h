@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/engine/judgement.h"
@@ -33,7 +34,8 @@ class InTheWay {
   struct Spread {
     const api::TopologySpreadConstraint* constraint = nullptr;
     std::map<std::string, int64_t, std::less<>> counts;
-    int64_t self = 0;  // 1 where the pod matches, too
+    std::pair<std::string, int64_t> least;  // of `counts`
+    int64_t self = 0;                       // 1 where the pod matches, too
   };
   // The first pod that a term means, by the value of the term's label.
   using PodByDomain = std::map<std::string, std::string, std::less<>>;

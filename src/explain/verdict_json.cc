@@ -113,6 +113,14 @@ void AppendClaims(const std::vector<ClaimPreview>& claims, std::string& out) {
   out += ',';
 }
 
+// Why PreFilter did not leave all nodes.
+void AppendPreFilter(const Judgement& judgement, std::string& out) {
+  JsonObject object(out);
+  base::AppendJsonList(judgement.pre_filter_plugins(), object.Key("plugins"));
+  base::AppendJsonList(judgement.statuses().absent().reasons(), object.Key("reasons"));
+  object.Close();
+}
+
 void AppendCandidate(const PreemptionCandidate& candidate, std::string& out) {
   std::vector<std::string> victims;
   for (const PodInfo* victim : candidate.victims) victims.push_back(victim->pod->metadata.Key());
@@ -189,12 +197,13 @@ void VerdictWriter::Append(const Judgement& judgement, const Explanation* beside
   if (beside != nullptr && beside->fixes) {
     AppendFixes(beside->fixes->fixes, document.Key("fixes"));
     if (beside->fixes->cut_short) document.Add("fixesCutShort", true);
+    document.AddIfNotEmpty("fixesOf", beside->fixes->of);
   }
   if (in_the_way_ && judgement.kind() == Judgement::Kind::kUnschedulable) {
     AppendInTheWay(judgement, document.Key("inTheWay"));
   }
   if (!judgement.message().empty()) document.Add("message", judgement.message());
-  AppendNodes(judgement, document.Key("nodes"));
+  const bool all_filtered = AppendNodes(judgement, document.Key("nodes"));
   if (beside != nullptr && beside->placed != nullptr) {
     document.Add("placedOn", beside->placed->spec.node_name);
   }
@@ -202,6 +211,7 @@ void VerdictWriter::Append(const Judgement& judgement, const Explanation* beside
   if (beside != nullptr && beside->group != nullptr) {
     AppendPodGroup(*beside->group, beside->held_by_group(), document.Key("podGroup"));
   }
+  if (!all_filtered) AppendPreFilter(judgement, document.Key("preFilter"));
   if (judgement.preemption()) {
     AppendPreemption(*judgement.preemption(), document.Key("preemption"));
   }
@@ -256,10 +266,19 @@ void VerdictWriter::AppendPreemption(const PreemptionPreview& preview, std::stri
   object.Close();
 }
 
-void VerdictWriter::AppendNodes(const Judgement& judgement, std::string& out) const {
+bool VerdictWriter::AppendNodes(const Judgement& judgement, std::string& out) const {
+  bool all_filtered = true;
   out += '{';
-  if (judgement.kind() == Judgement::Kind::kScheduled ||
-      judgement.kind() == Judgement::Kind::kUnschedulable) {
+  if (judgement.kind() == Judgement::Kind::kError && judgement.has_claims()) {
+    for (size_t i = 0; i < by_name_.size(); ++i) {
+      if (i > 0) out += ',';
+      out += names_[i] + '{';
+      AppendClaims(judgement.ClaimsOn(by_name_[i]), out);
+      if (out.back() == ',') out.pop_back();
+      out += '}';
+    }
+  } else if (judgement.kind() == Judgement::Kind::kScheduled ||
+             judgement.kind() == Judgement::Kind::kUnschedulable) {
     constexpr size_t kRejected = SIZE_MAX;
     std::vector<size_t> index_of(snapshot_.num_rows(), kRejected);
     for (size_t i = 0; i < judgement.feasible().size(); ++i) index_of[judgement.feasible()[i]] = i;
@@ -274,12 +293,14 @@ void VerdictWriter::AppendNodes(const Judgement& judgement, std::string& out) co
       if (judgement.has_claims()) AppendClaims(judgement.ClaimsOn(row), out);
       if (index == kRejected) {
         out += rejections.Of(row);
+        all_filtered = all_filtered && judgement.statuses().explicit_nodes().Test(row);
       } else {
         AppendFeasible(judgement, columns, index, out);
       }
     }
   }
   out += '}';
+  return all_filtered;
 }
 
 }  // namespace berth::explain

@@ -80,7 +80,7 @@ Reply ExplainWaiting(const WhyQuestion& question,
 std::string ToText(const explain::Explanation& explanation, Form form) {
   std::string text;
   if (form == Form::kJson) {
-    explain::VerdictWriter(explanation.judgement->snapshot()).Append(explanation, text);
+    explain::VerdictWriter(explanation.judgement->snapshot(), true).Append(explanation, text);
   } else {
     explain::AppendTable(explanation, {}, text);
   }
@@ -157,6 +157,10 @@ Reply JudgePods(const std::vector<PodPtr>& pods, Mirror& mirror,
     AppendJudgement(*judgement, list.Next());
   }
   list.Close();
+  WhatIf question;
+  question.add.assign(pods.begin(), pods.end());
+  const std::vector<std::string> warnings = MissingOf(question, mirror.simulation());
+  if (!warnings.empty()) base::AppendJsonList(warnings, document.Key("warnings"));
   document.Close();
   reply.text += '\n';
   return reply;
@@ -182,6 +186,9 @@ Reply AnswerWhatIf(const WhatIf& question, Form form, LiveCluster& cluster, Mirr
   if (form == Form::kJson) {
     AppendAnswer(*answer, reply.text);
   } else {
+    for (const std::string& warning : answer->warnings) {
+      reply.text += "Warning: " + warning + '\n';
+    }
     AppendAnswerTable(*answer, reply.text);
   }
   return reply;

@@ -172,6 +172,7 @@ void AppendAnswer(const WhatIfAnswer& answer, std::string& out) {
     one.Close();
   }
   pods.Close();
+  if (!answer.warnings.empty()) base::AppendJsonList(answer.warnings, document.Key("warnings"));
   document.Close();
   out += '\n';
 }

@@ -56,6 +56,7 @@ struct WhatIfAnswer {
   std::optional<Filled> filled;
   std::vector<std::string> evicted_before;  // by preemption, for the pending pods
   std::vector<std::string> evicted;         // by preemption after that
+  std::vector<std::string> warnings;        // MissingOf() the question
   // Whose pods are named where the answer is written; "": those of all. All count.
   std::string namespace_;
 

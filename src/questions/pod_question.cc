@@ -26,6 +26,27 @@ GroupPtr GroupOf(const PodPtr& waiting, const PodQuestion& question,
   return preview ? std::make_shared<const engine::PodGroupPreview>(*std::move(preview)) : nullptr;
 }
 
+// Those of the first pods of the group that fit nowhere.
+explain::Fixes FixesOfOthers(const PodPtr& waiting, const engine::PodGroupPreview& group,
+                             const PodQuestion& question, scheduler::Scheduler& scheduler) {
+  constexpr size_t kMostOthers = 3;
+  explain::Fixes found;
+  size_t tried = 0;
+  size_t asked = 0;
+  for (const engine::PodGroupPreview::Member& member : group.waiting) {
+    if (!member.node.empty() || asked == kMostOthers) continue;
+    const PodPtr pod = scheduler.FindPendingPod(member.pod);
+    if (pod == nullptr || pod == waiting) continue;
+    ++asked;
+    found = question.find_fixes(pod);
+    found.of = member.pod;
+    found.tried = tried += found.tried;
+    if (!found.fixes.empty()) return found;
+  }
+  found.of = group.pod_group;
+  return found;
+}
+
 // Puts a placed pod back among those that wait, and returns it so.
 PodPtr TakeOffItsNode(const api::Pod& placed, simulator::Simulation& picture) {
   auto waiting = std::make_shared<api::Pod>(placed);
@@ -44,7 +65,14 @@ explain::Explanation Explain(scheduler::Scheduler& scheduler,
                              const std::shared_ptr<const api::Pod>& pod,
                              const PodQuestion& question) {
   std::optional<explain::Fixes> fixes;
-  if (question.find_fixes) fixes = question.find_fixes(pod);
+  std::optional<explain::Fixes> fixes_of_others;
+  GroupPtr group = GroupOf(pod, question, scheduler);
+  if (question.find_fixes) {
+    fixes = question.find_fixes(pod);
+    if (fixes->fixes.empty() && group != nullptr && group->exists && group->tried) {
+      fixes_of_others = FixesOfOthers(pod, *group, question, scheduler);
+    }
+  }
   const auto now = [clock = question.clock] { return clock == nullptr ? Time() : clock->Now(); };
   const Time began = now();
   explain::Explanation explanation{.judgement = scheduler.Judge(pod)};
@@ -53,9 +81,11 @@ explain::Explanation Explain(scheduler::Scheduler& scheduler,
   judgement.Explain();
   if (question.preemption) judgement.PreviewPreemption();
   if (question.claims) judgement.PreviewClaims();
-  explanation.group = GroupOf(pod, question, scheduler);
+  explanation.group = std::move(group);
   if (judgement.kind() == engine::Judgement::Kind::kUnschedulable) {
     explanation.fixes = std::move(fixes);
+  } else if (explanation.held_by_group()) {
+    explanation.fixes = std::move(fixes_of_others);
   }
   explanation.position = question.position;
   explanation.decision = decided - began;

@@ -20,7 +20,8 @@ struct PodQuestion {
   // What trying its pod group may change; a scheduler that runs takes kNone.
   scheduler::Effects effects = scheduler::Effects::kOnClaims;
   // Searches for what would let the pod schedule, before it is judged: a search changes the cluster
-  // and takes its changes back. nullptr: fixes are not asked for.
+  // and takes its changes back. Of a pod that its group keeps from its node that is what lets
+  // another of the group schedule. nullptr: fixes are not asked for.
   std::function<explain::Fixes(const std::shared_ptr<const api::Pod>& pod)> find_fixes{};
   std::optional<explain::PodPosition> position{};
   // A pod group that has been tried in the cluster as it still is: not again for this pod.

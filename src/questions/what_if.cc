@@ -2,6 +2,7 @@
 #include "src/questions/what_if.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "src/documents/parse.h"
 #include "src/questions/node_changes.h"
 #include "src/simulator/cluster_files.h"
+#include "src/simulator/missing_references.h"
 
 namespace berth::questions {
 namespace {
@@ -255,12 +257,47 @@ Result<void> Carry(const WhatIf& question, const PartNames& names, Simulation& s
   return {};
 }
 
+// What the question brings; of controllers, what each of their pods is like, and their claims.
+std::vector<api::ObjectPtr> ObjectsOf(const WhatIf& question) {
+  std::vector<api::ObjectPtr> objects = question.add;
+  for (const simulator::PodController& controller : question.controllers) {
+    api::Pod pod = *controller.pod;
+    for (api::PersistentVolumeClaim claim : controller.claims) {
+      std::erase_if(pod.spec.volumes, [&claim](const api::Volume& volume) {
+        return volume.name == claim.metadata.name;
+      });
+      claim.metadata.namespace_ = pod.metadata.namespace_;
+      // No pod of the question names it so.
+      claim.metadata.name = controller.kind + "/" + controller.metadata.name;
+      objects.emplace_back(std::make_shared<const api::PersistentVolumeClaim>(std::move(claim)));
+    }
+    objects.emplace_back(std::make_shared<const api::Pod>(std::move(pod)));
+  }
+  if (question.fill != nullptr) objects.emplace_back(question.fill);
+  return objects;
+}
+
 }  // namespace
 
 bool WhatIf::any() const {
   return !add.empty() || !controllers.empty() || add_nodes > 0 || !remove_nodes.empty() ||
          !scale.empty() || !cordon.empty() || !drain.empty() || reschedule || fill != nullptr ||
          !new_config.empty();
+}
+
+std::vector<std::string> MissingOf(const WhatIf& question, const Simulation& cluster) {
+  const std::vector<api::ObjectPtr> objects = ObjectsOf(question);
+  std::set<std::string> runtime_classes;
+  for (const api::ObjectPtr& object : objects) {
+    if (const auto* pod = api::As<api::Pod>(object))
+      runtime_classes.emplace(simulator::NotedRuntimeClass(*pod));
+  }
+  std::vector<std::string> texts =
+      simulator::MissingRuntimeClasses(std::move(runtime_classes), question.admission);
+  if (!objects.empty())
+    std::ranges::move(simulator::MissingReferences(objects, cluster.api()),
+                      std::back_inserter(texts));
+  return texts;
 }
 
 Result<WhatIf> ParseWhatIf(const ConfigValue& document) {
@@ -301,6 +338,7 @@ Result<WhatIfAnswer> AskWhatIf(const WhatIf& question, Simulation& today, Simula
                                const PartNames& names) {
   Simulation& changed = other == nullptr ? today : *other;
   WhatIfAnswer answer;
+  answer.warnings = MissingOf(question, today);
   today.RunDue();
   answer.now = Take(today);
   Settle(today);

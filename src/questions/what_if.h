@@ -79,6 +79,10 @@ struct PartNames {
 Result<WhatIf> ParseWhatIf(const ConfigValue& document);
 Result<WhatIf> ParseWhatIf(std::string_view json);
 
+// What the question refers to that neither it nor the cluster has, for people: of its objects, and
+// of the pods of its controllers.
+std::vector<std::string> MissingOf(const WhatIf& question, const simulator::Simulation& cluster);
+
 // Looks at `today`, lets it settle, then makes the changes, and tells what differs. With `other`,
 // which was made of the same objects, the changes are made there, and the difference between the
 // two counts, too; pods are then rescheduled in both. Neither has decided anything before.

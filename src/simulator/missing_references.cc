@@ -13,20 +13,26 @@
 namespace berth::simulator {
 namespace {
 
+using informers::Kind;
 using NameSet = absl::flat_hash_set<std::string, base::StringHash, std::equal_to<>>;
 
 // Objects of one kind: those that are there, and those that others refer to.
 struct Referred {
   std::string_view what;  // "PersistentVolumeClaims that pods use"
-  NameSet there;
-  std::set<std::string> asked_for;
+  std::optional<Kind> kind = std::nullopt;
+  NameSet there = {};
+  std::set<std::string> asked_for = {};
 
-  void AppendMissing(std::string_view consequence, std::vector<std::string>& out) const {
+  // What `cluster` has, if there is one, is there, too.
+  void AppendMissing(std::string_view consequence, const MemoryApi* cluster,
+                     std::vector<std::string>& out) const {
     constexpr size_t kMostNames = 5;
     size_t missing = 0;
     std::string names;
     for (const std::string& name : asked_for) {
-      if (there.contains(name) || ++missing > kMostNames) continue;
+      if (there.contains(name)) continue;
+      if (cluster != nullptr && kind && cluster->Find(*kind, name).index() > 0) continue;
+      if (++missing > kMostNames) continue;
       names += (names.empty() ? "" : ", ") + name;
     }
     if (missing == 0) return;
@@ -55,6 +61,11 @@ bool SelectsNamespaces(const std::optional<api::PodAffinity>& affinity) {
 
 class References {
  public:
+  // `cluster`: what else is there; nullptr: nothing.
+  explicit References(const MemoryApi* cluster = nullptr)
+      : cluster_(cluster),
+        has_slices_(cluster != nullptr && cluster->Count(Kind::kResourceSlice) > 0) {}
+
   // Of an object that is there: what it refers to does not count.
   void See(const api::ObjectPtr& object) {
     if (const auto* claim = api::As<api::PersistentVolumeClaim>(object)) {
@@ -92,33 +103,33 @@ class References {
     }
   }
 
-  bool HasNamespaces() const { return !namespaces_.there.empty(); }
   // Counts a namespace that each cluster has as one that is there.
   void SeeNamespace(std::string_view name) { namespaces_.there.emplace(name); }
 
-  // `needs_namespaces`: that of a pod must be there, whatever goes by its labels.
-  std::vector<std::string> Missing(bool needs_namespaces) const {
+  std::vector<std::string> Missing() const {
     std::vector<std::string> missing;
+    const auto append = [&](const Referred& referred, std::string_view consequence) {
+      referred.AppendMissing(consequence, cluster_, missing);
+    };
+    // A dump without any tells nothing of them.
     if (selects_namespaces_) {
-      namespaces_.AppendMissing(
-          "affinity by namespaceSelector goes as though they had no labels but their name",
-          missing);
-    } else if (needs_namespaces) {
-      namespaces_.AppendMissing("an API server would refuse what is to be in them", missing);
+      append(namespaces_,
+             "affinity by namespaceSelector goes as though they had no labels but their name");
+    } else if (cluster_ != nullptr && cluster_->Count(Kind::kNamespace) > 0) {
+      append(namespaces_, "an API server would refuse what is to be in them");
     }
     constexpr std::string_view kPending = "pods that wait for them cannot be scheduled";
-    claims_.AppendMissing("pods that wait for them cannot be scheduled, others use no volume",
-                          missing);
-    volumes_.AppendMissing("their claims have no volume", missing);
-    storage_classes_.AppendMissing("pods with unbound claims of them cannot be scheduled", missing);
-    device_claims_.AppendMissing(
-        "their devices count as free, pods that wait for them cannot be scheduled", missing);
-    templates_.AppendMissing(kPending, missing);
-    device_classes_.AppendMissing(kPending, missing);
+    append(claims_, "pods that wait for them cannot be scheduled, others use no volume");
+    append(volumes_, "their claims have no volume");
+    append(storage_classes_, "pods with unbound claims of them cannot be scheduled");
+    append(device_claims_,
+           "their devices count as free, pods that wait for them cannot be scheduled");
+    append(templates_, kPending);
+    append(device_classes_, kPending);
     if (!device_classes_.asked_for.empty() && !has_slices_)
       missing.emplace_back(
           "No ResourceSlices were read, but claims of devices: no node has devices");
-    groups_.AppendMissing("with the gate GenericWorkload their pods wait for them", missing);
+    append(groups_, "with the gate GenericWorkload their pods wait for them");
     return missing;
   }
 
@@ -172,16 +183,18 @@ class References {
     }
   }
 
-  Referred namespaces_{.what = "Namespaces of pods", .there = {}, .asked_for = {}};
-  Referred claims_{.what = "PersistentVolumeClaims of pods", .there = {}, .asked_for = {}};
-  Referred volumes_{.what = "PersistentVolumes of claims", .there = {}, .asked_for = {}};
-  Referred storage_classes_{.what = "StorageClasses of claims", .there = {}, .asked_for = {}};
-  Referred device_claims_{.what = "ResourceClaims of pods", .there = {}, .asked_for = {}};
-  Referred templates_{.what = "ResourceClaimTemplates of pods", .there = {}, .asked_for = {}};
-  Referred device_classes_{.what = "DeviceClasses of claims", .there = {}, .asked_for = {}};
-  Referred groups_{.what = "PodGroups of pods", .there = {}, .asked_for = {}};
+  Referred namespaces_{.what = "Namespaces of pods", .kind = Kind::kNamespace};
+  Referred claims_{.what = "PersistentVolumeClaims of pods", .kind = Kind::kPersistentVolumeClaim};
+  Referred volumes_{.what = "PersistentVolumes of claims", .kind = Kind::kPersistentVolume};
+  Referred storage_classes_{.what = "StorageClasses of claims", .kind = Kind::kStorageClass};
+  Referred device_claims_{.what = "ResourceClaims of pods", .kind = Kind::kResourceClaim};
+  Referred templates_{.what = "ResourceClaimTemplates of pods",
+                      .kind = Kind::kResourceClaimTemplate};
+  Referred device_classes_{.what = "DeviceClasses of claims", .kind = Kind::kDeviceClass};
+  Referred groups_{.what = "PodGroups of pods", .kind = Kind::kPodGroup};
+  const MemoryApi* cluster_;
   bool selects_namespaces_ = false;
-  bool has_slices_ = false;
+  bool has_slices_;
 };
 
 }  // namespace
@@ -189,30 +202,27 @@ class References {
 std::vector<std::string> MissingReferences(const std::vector<api::ObjectPtr>& objects) {
   References references;
   for (const api::ObjectPtr& object : objects) references.Take(object);
-  return references.Missing(false);
+  return references.Missing();
 }
 
 std::vector<std::string> MissingReferences(const std::vector<api::ObjectPtr>& objects,
                                            const MemoryApi& cluster) {
-  References references;
-  for (const informers::Kind kind : informers::AllKinds()) {
-    cluster.ForEach(kind, [&references](const api::ObjectPtr& object) { references.See(object); });
-  }
-  // A dump without any tells nothing of them.
-  const bool needs_namespaces = references.HasNamespaces();
+  References references(&cluster);
   references.SeeNamespace("default");
   for (const api::ObjectPtr& object : objects) references.Take(object);
-  return references.Missing(needs_namespaces);
+  return references.Missing();
 }
 
 std::vector<std::string> MissingRuntimeClasses(std::set<std::string> names,
                                                const AdmissionObjects& read) {
-  Referred classes{
-      .what = "RuntimeClasses of manifests", .there = {""}, .asked_for = std::move(names)};
+  Referred classes{.what = "RuntimeClasses of manifests",
+                   .kind = std::nullopt,
+                   .there = {""},
+                   .asked_for = std::move(names)};
   for (const RuntimeClass& one : read.runtime_classes) classes.there.insert(one.name);
   std::vector<std::string> missing;
   classes.AppendMissing("their pods have no overhead, node selector or tolerations of them",
-                        missing);
+                        nullptr, missing);
   return missing;
 }
 

@@ -6,6 +6,8 @@
 
 #include "berth/label_selector.h"
 #include "berth/matching.h"
+#include "src/informers/kinds.h"
+#include "src/simulator/memory_api.h"
 
 namespace berth::simulator {
 namespace {
@@ -131,6 +133,19 @@ std::optional<Error> FindBadSelector(const api::ObjectPtr& object) {
         return std::nullopt;
       },
       object);
+}
+
+std::string OddityOf(const api::ObjectPtr& object) {
+  const api::ObjectMeta& meta = *api::MetaOf(object);
+  std::string text;
+  if (meta.damage) {
+    text = meta.damage->front().ToString();
+  } else if (const auto problem = FindBadSelector(object)) {
+    text = problem->message;
+  } else {
+    return "";
+  }
+  return std::string(informers::InfoOf(KindOf(object)).resource) + " " + meta.Key() + ": " + text;
 }
 
 }  // namespace berth::simulator

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "berth/api/object.h"
 #include "berth/result.h"
@@ -13,5 +14,9 @@ namespace berth::simulator {
 //
 // Thread safety: any thread.
 std::optional<Error> FindBadSelector(const api::ObjectPtr& object);
+
+// What is odd about an object of a live cluster, for people: the first field that cannot be
+// read, else that selector, with kind and key of the object. "": nothing.
+std::string OddityOf(const api::ObjectPtr& object);
 
 }  // namespace berth::simulator

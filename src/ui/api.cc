@@ -162,8 +162,12 @@ Api::PicturePtr Api::MakePicture(std::vector<api::ObjectPtr> objects, const Stor
   cluster.Add("live", source_.read != nullptr);
   cluster.Add("name", source_.name);
   cluster.AddIfNotEmpty("namespace", source_.namespace_);
+  const Reading reading =
+      source_.describe == nullptr ? Reading{} : source_.describe(picture->objects);
+  cluster.AddIfNotEmpty("read", reading.read);
   cluster.Add("recording", story != nullptr);
   cluster.Add("taken", std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  base::AppendJsonList(reading.warnings, cluster.Key("warnings"));
   cluster.Add("watched", source_.following != nullptr);
   cluster.Close();
   if (story != nullptr) {
@@ -243,15 +247,17 @@ Api::Answer Api::AnswerWhatIf(const PicturePtr& picture, const Request& request,
   if (!today) return tl::unexpected(Refused{500, today.error().message});
   (*today)->set_interrupt(interrupted);
   std::unique_ptr<Simulation> other;
+  std::vector<std::string> warnings;
   if (!question->new_config.empty()) {
-    auto made = Filled(source_.make_other(question->new_config), *picture, true);
+    auto made = Filled(source_.make_other(question->new_config, warnings), *picture, true);
     if (!made) return tl::unexpected(Refused{400, made.error().message});
     other = *std::move(made);
     other->set_interrupt(interrupted);
   }
-  const auto answer = questions::AskWhatIf(*question, **today, other.get());
+  auto answer = questions::AskWhatIf(*question, **today, other.get());
   if (interrupted()) return tl::unexpected(Refused{503, std::string(kInterrupted)});
   if (!answer) return tl::unexpected(Refused{400, answer.error().message});
+  answer->warnings.insert(answer->warnings.end(), warnings.begin(), warnings.end());
   std::string document;
   questions::AppendAnswer(*answer, document);
   return document;

@@ -28,6 +28,12 @@ struct Following {
   bool reached = true;   // whether more would be
 };
 
+// What a cluster was read as, for people.
+struct Reading {
+  std::string read;  // "2 nodes, 7 pods; skipped 3 Secret"
+  std::vector<std::string> warnings;
+};
+
 // Where the page's cluster comes from.
 struct ClusterSource {
   std::string name;                       // for people: files, or a context
@@ -38,9 +44,12 @@ struct ClusterSource {
   questions::FindWorkload find_workload;
   // A new simulation with the configuration to judge by, and no objects. Called on several threads.
   std::function<Result<std::unique_ptr<simulator::Simulation>>()> make_simulation;
-  // The same with the configuration that this text holds.
-  std::function<Result<std::unique_ptr<simulator::Simulation>>(const std::string& configuration)>
+  // The same with the configuration that this text holds; adds what is odd about it.
+  std::function<Result<std::unique_ptr<simulator::Simulation>>(const std::string& configuration,
+                                                               std::vector<std::string>& warnings)>
       make_other;
+  // Of the objects that were read; may be empty. Any thread.
+  std::function<Reading(const std::vector<api::ObjectPtr>& objects)> describe;
   // Reads the cluster as it is now, pods last, and gives up soon once `interrupted` says yes; empty
   // where it does not change. Any thread.
   std::function<Result<std::vector<api::ObjectPtr>>(const Interrupted& interrupted)> read;

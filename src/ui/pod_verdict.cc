@@ -76,9 +76,11 @@ Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view
   JsonObject document(out);
   explain::Fixes fixes;
   if (simulation.IsWaiting(*pod)) {
-    questions::FindOptions options;
-    options.interrupted = interrupted;
-    fixes = questions::FindFixes(simulation, pod, clock, options);
+    const auto find = [&](const std::shared_ptr<const api::Pod>& waiting) {
+      return questions::FindFixes(simulation, waiting, clock, {.interrupted = interrupted});
+    };
+    auto explanation = questions::Explain(simulation.scheduler(), pod, {.find_fixes = find});
+    if (explanation.fixes) fixes = *std::move(explanation.fixes);
   }
   base::JsonList list(document.Key("fixes"));
   for (const explain::Fix& fix : fixes.fixes) {
@@ -97,6 +99,7 @@ Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view
   }
   list.Close();
   if (fixes.cut_short) document.Add("fixesCutShort", true);
+  document.AddIfNotEmpty("fixesOf", fixes.of);
   document.Add("tried", fixes.tried);
   document.Close();
   return out;

@@ -28,7 +28,15 @@ type verdict struct {
 	Result, Message string
 	Best            []string
 	PlacedOn        string
-	Nodes           map[string]struct {
+	PreFilter       *struct{ Plugins, Reasons []string }
+	// Without the nodes of those that wait: between equal ones each source draws for itself.
+	PodGroup *struct {
+		PodGroup, Message         string
+		MinCount                  *int32
+		Existing, Placed, Fitting int
+		Missing, Starts, HoldsPod bool
+	}
+	Nodes map[string]struct {
 		Code, Plugin string
 		Feasible     bool
 		Reasons      []string
@@ -36,6 +44,13 @@ type verdict struct {
 		Total        *int64
 	}
 }
+
+// obstacles are the nodes where something is in the way; which of several pods it is each source finds by its own order.
+type obstacles struct{ InTheWay map[string]something }
+
+type something struct{}
+
+func (*something) UnmarshalJSON([]byte) error { return nil }
 
 // answer is what each source says of a question, as far as draws between equal nodes do not show in it.
 type answer struct {
@@ -132,31 +147,60 @@ func (e *env) randomCluster(seed uint64) {
 	}
 }
 
-// awaitSettled waits until the daemon has had a say about each pod, and returns those that wait, by name.
-func (e *env) awaitSettled() (waiting []string) {
+// randomGangs creates groups that have a node each, where no other pod goes: which node a member would be given is no draw
+// then. The first starts, of the second not all fit, the third lacks a pod, the fourth is not there.
+func (e *env) randomGangs(seed uint64) (pods int) {
+	e.Helper()
+	random := rand.New(rand.NewPCG(seed, 1))
+	for i, group := range []struct {
+		cpu, members int
+		minCount     int32
+	}{{4, 3, 2}, {2, 4, 3}, {4, 2, 3}, {4, 2, 0}, {1 + random.IntN(4), 2 + random.IntN(4), 2 + random.Int32N(3)}} {
+		name := fmt.Sprintf("gang-%d", i)
+		e.createNodes(workload.Node(name, workload.Allocatable("cpu", fmt.Sprint(group.cpu), "memory", "4Gi", "pods", "10"), workload.NoSchedule("gang")))
+		if group.minCount > 0 {
+			e.createGang(name, group.minCount)
+		}
+		e.createMembersWith(name, 0, group.members, workload.NodeSelector(corev1.LabelHostname, name), workload.Tolerate("gang"))
+		pods += group.members
+	}
+	e.awaitInitiallyScheduled("gang-0", metav1.ConditionTrue, "Scheduled")
+	e.awaitInitiallyScheduled("gang-1", metav1.ConditionFalse, "Unschedulable")
+	return pods
+}
+
+// awaitSettled waits until the daemon has had a say about each pod but those of gangs, which may get none, and returns
+// those that wait, by name.
+func (e *env) awaitSettled(ofGangs int) (waiting, gangs []string) {
 	e.Helper()
 	e.must(e.pods.Await(e.within(time.Minute), "settled", func(pods map[string]*corev1.Pod) bool {
 		for _, pod := range pods {
-			if !workload.IsBound(pod) && pod.Spec.NodeName == "" && workload.ScheduledCondition(pod) == nil {
+			if pod.Spec.SchedulingGroup == nil && pod.Spec.NodeName == "" && workload.ScheduledCondition(pod) == nil {
 				return false
 			}
 		}
-		return len(pods) == placedPods+latePods
+		return len(pods) == placedPods+latePods+ofGangs
 	}))
 	for _, pod := range e.pods.Pods() {
-		if pod.Spec.NodeName == "" {
+		if pod.Spec.NodeName != "" {
+			continue
+		}
+		if pod.Spec.SchedulingGroup != nil {
+			gangs = append(gangs, pod.Name)
+		} else {
 			waiting = append(waiting, pod.Name)
 		}
 	}
 	slices.Sort(waiting)
-	return waiting
+	slices.Sort(gangs)
+	return waiting, gangs
 }
 
-// sources are a dump, the live cluster, the daemon and the page.
-func (e *endpoints) sources(config string) []source {
+// sources are a dump, the live cluster, the daemon and the page; all but the daemon have the flags.
+func (e *endpoints) sources(config string, flags ...string) []source {
 	e.Helper()
 	run := func(args ...string) []byte {
-		out, err := exec.CommandContext(e.ctx, program.Path, append(args, "--config", config, "-o", "json")...).Output()
+		out, err := exec.CommandContext(e.ctx, program.Path, slices.Concat(args, flags, []string{"--config", config, "-o", "json"})...).Output()
 		// It ends with 1 where the answer is no.
 		var failed *exec.ExitError
 		if err != nil && (!errors.As(err, &failed) || failed.ExitCode() != 1) {
@@ -183,7 +227,7 @@ func (e *endpoints) sources(config string) []source {
 			return []byte(text)
 		},
 	}
-	p := servePage(e.env, "--config", config)
+	p := servePage(e.env, append(flags, "--config", config)...)
 	ofPage := source{
 		"page",
 		func(pod string) []byte {
@@ -197,8 +241,8 @@ func (e *endpoints) sources(config string) []source {
 			return document
 		},
 	}
-	kubeconfig := shared.Kubeconfig(controlplane.Admin)
-	return []source{offline("dump", "--cluster", e.berthDump()), offline("live cluster", "--kubeconfig", kubeconfig), daemon, ofPage}
+	kubeconfig := e.plane.Kubeconfig(controlplane.Admin)
+	return []source{offline("dump", "--cluster", e.berthDump(flags...)), offline("live cluster", "--kubeconfig", kubeconfig), daemon, ofPage}
 }
 
 // whatIfs are questions whose answers no draw decides: of nodes that go, and of copies that one node alone takes.
@@ -247,50 +291,102 @@ func TestEverySourceGivesTheSameAnswers(t *testing.T) {
 	if program.Peer {
 		t.Skip("kube-scheduler answers no questions")
 	}
-	const verdicts = 14 // and six questions
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprintf("Seed%d", seed), func(t *testing.T) {
 			e := serveWith(t, wholeConfig)
 			e.randomCluster(seed)
-			waiting := e.awaitSettled()
-			if len(waiting) < verdicts {
-				e.Fatalf("only %q wait", waiting)
-			}
-			config := filepath.Join(e.dir, "questions.yaml")
-			e.must(os.WriteFile(config, []byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"), 0o644))
-			sources := e.sources(config)
-			results := map[string]int{}
-			for _, name := range waiting[:verdicts] {
-				pod := e.namespace + "/" + name
-				said := agree[verdict](e.env, pod, sources, func(s source) []byte { return s.explain(pod) })
-				results[said.Result]++
-			}
-			// The daemon answers for pods that wait.
-			ofAnyPod := []source{sources[0], sources[1], sources[3]}
-			scored := 0
-			for _, pod := range e.pods.Pods() {
-				if pod.Spec.NodeName == "" || scored == 6 {
-					continue
-				}
-				key := e.namespace + "/" + pod.Name
-				if said := agree[verdict](e.env, key, ofAnyPod, func(s source) []byte { return s.explain(key) }); said.PlacedOn != pod.Spec.NodeName {
-					e.Errorf("%s is on %s: %+v", key, pod.Spec.NodeName, said)
-				} else if len(said.Best) > 0 {
-					scored++
-				}
-			}
-			if scored < 6 {
-				e.Errorf("%d placed pods have scores", scored)
-			}
-			if results["unschedulable"] == 0 || results["scheduled"] > 0 {
-				e.Errorf("the verdicts are %v", results)
-			}
-			for _, q := range e.whatIfs() {
-				said := agree[answer](e.env, q.document, sources, func(s source) []byte { return s.whatIf(q) })
-				if said.Now["nodes"] != 8.0 || said.After.Nodes == 0 || said.Filled != nil && said.Filled.Pods == 0 {
-					e.Errorf("%s: %+v", q.document, said)
-				}
-			}
+			e.agreeOnAll(0)
 		})
+	}
+	t.Run("Gangs", func(t *testing.T) {
+		env, _, switches := newGangControlPlane(t)
+		t.Cleanup(env.cleanUp)
+		e := serveOn(env, wholeConfig, switches)
+		e.randomCluster(3)
+		e.agreeOnAll(e.randomGangs(3), switches)
+	})
+}
+
+// agreeOnAll asks all sources about the cluster, which has so many pods of gangs.
+func (e *endpoints) agreeOnAll(ofGangs int, flags ...string) {
+	e.Helper()
+	const verdicts = 14 // and six questions
+	waiting, gangs := e.awaitSettled(ofGangs)
+	if len(waiting) < verdicts {
+		e.Fatalf("only %q wait", waiting)
+	}
+	config := filepath.Join(e.dir, "questions.yaml")
+	e.must(os.WriteFile(config, []byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"), 0o644))
+	sources := e.sources(config, flags...)
+	results := map[string]int{}
+	for _, name := range waiting[:verdicts] {
+		pod := e.namespace + "/" + name
+		said := agree[verdict](e.env, pod, sources, func(s source) []byte { return s.explain(pod) })
+		results[said.Result]++
+		// The page tells it of each group of nodes.
+		agree[obstacles](e.env, pod, sources[:3], func(s source) []byte { return s.explain(pod) })
+	}
+	if results["unschedulable"] == 0 || results["scheduled"] > 0 {
+		e.Errorf("the verdicts are %v", results)
+	}
+	if ofGangs > 0 {
+		e.agreeOnGangs(sources, gangs)
+	}
+	e.agreeOnPlacedPods([]source{sources[0], sources[1], sources[3]})
+	nodes := map[bool]float64{false: 8, true: 13}[ofGangs > 0]
+	for _, q := range e.whatIfs() {
+		said := agree[answer](e.env, q.document, sources, func(s source) []byte { return s.whatIf(q) })
+		if said.Now["nodes"] != nodes || said.After.Nodes == 0 || said.Filled != nil && said.Filled.Pods == 0 {
+			e.Errorf("%s: %+v", q.document, said)
+		}
+	}
+}
+
+// agreeOnPlacedPods asks those that answer of these, as the daemon does not.
+func (e *endpoints) agreeOnPlacedPods(sources []source) {
+	e.Helper()
+	scored := 0
+	for _, pod := range e.pods.Pods() {
+		if pod.Spec.NodeName == "" || scored == 6 {
+			continue
+		}
+		key := e.namespace + "/" + pod.Name
+		if said := agree[verdict](e.env, key, sources, func(s source) []byte { return s.explain(key) }); said.PlacedOn != pod.Spec.NodeName {
+			e.Errorf("%s is on %s: %+v", key, pod.Spec.NodeName, said)
+		} else if len(said.Best) > 0 {
+			scored++
+		}
+	}
+	if scored < 6 {
+		e.Errorf("%d placed pods have scores", scored)
+	}
+}
+
+// agreeOnGangs asks of the pods of gangs that wait, and what would let one start.
+func (e *endpoints) agreeOnGangs(sources []source, waiting []string) {
+	e.Helper()
+	held, missing := 0, 0
+	for _, name := range waiting {
+		pod := e.namespace + "/" + name
+		said := agree[verdict](e.env, pod, sources, func(s source) []byte { return s.explain(pod) })
+		if said.PodGroup == nil {
+			e.Fatalf("%s: %+v", pod, said)
+		}
+		if said.PodGroup.HoldsPod {
+			held++
+		}
+		if said.PodGroup.Missing {
+			missing++
+		}
+	}
+	if held == 0 || missing != 2 {
+		e.Errorf("of %q %d are held and %d wait for a group that is not there", waiting, held, missing)
+	}
+	q := question{`{"addNodes": {"count": 1, "like": "gang-1"}}`, []string{"--add-nodes", "1", "--like", "gang-1"}}
+	agree[answer](e.env, q.document, sources, func(s source) []byte { return s.whatIf(q) })
+	q = question{`{"drain": ["gang-0"]}`, []string{"--drain", "gang-0"}}
+	said := agree[answer](e.env, q.document, sources, func(s source) []byte { return s.whatIf(q) })
+	if len(said.Drained) != 1 {
+		e.Errorf("%+v", said)
 	}
 }

@@ -44,6 +44,7 @@ type env struct {
 	pods      *workload.Tracker
 	dir       string
 	daemons   []*daemon.Daemon
+	plane     *controlplane.ControlPlane
 
 	// refusals lets the daemon's log speak of missing rights.
 	refusals bool
@@ -58,7 +59,7 @@ func newEnv(t *testing.T) *env {
 	limit := testLimit()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("the test took more than %s", limit))
 	t.Cleanup(cancel)
-	e := &env{T: t, ctx: ctx, admin: shared.Client(controlplane.Admin), namespace: namespaceOf(t), dir: logDir(t)}
+	e := &env{T: t, ctx: ctx, admin: shared.Client(controlplane.Admin), namespace: namespaceOf(t), dir: logDir(t), plane: shared}
 	e.must(workload.CreateNamespace(ctx, e.admin, e.namespace))
 	var err error
 	e.pods, err = workload.Track(ctx, e.admin, e.namespace)
@@ -161,7 +162,7 @@ func (e *env) start(config string) *daemon.Daemon {
 
 func (e *env) startAs(user controlplane.User, config string, args ...string) *daemon.Daemon {
 	e.Helper()
-	return e.startWith(daemon.Options{Config: config, Kubeconfig: shared.Kubeconfig(user), Args: args})
+	return e.startWith(daemon.Options{Config: config, Kubeconfig: e.plane.Kubeconfig(user), Args: args})
 }
 
 func (e *env) startWith(options daemon.Options) *daemon.Daemon {

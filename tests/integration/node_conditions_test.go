@@ -27,7 +27,7 @@ func newEnvOfItsOwn(t *testing.T, options controlplane.Options) (*env, *controlp
 			t.Error(err)
 		}
 	})
-	e := &env{T: t, ctx: t.Context(), admin: c.Client(controlplane.Admin), namespace: namespaceOf(t), dir: logDir(t)}
+	e := &env{T: t, ctx: t.Context(), admin: c.Client(controlplane.Admin), namespace: namespaceOf(t), dir: logDir(t), plane: c}
 	e.must(workload.CreateNamespace(e.ctx, e.admin, e.namespace))
 	e.pods, err = workload.Track(e.ctx, e.admin, e.namespace)
 	e.must(err)

@@ -103,9 +103,10 @@ func (e *env) dump() (file string) {
 }
 
 // berthDump writes what berth dump prints of the cluster.
-func (e *env) berthDump() (file string) {
+func (e *env) berthDump(flags ...string) (file string) {
 	e.Helper()
-	out, err := exec.CommandContext(e.ctx, program.Path, "dump", "--kubeconfig", shared.Kubeconfig(controlplane.Admin)).Output()
+	flags = append([]string{"dump", "--kubeconfig", e.plane.Kubeconfig(controlplane.Admin)}, flags...)
+	out, err := exec.CommandContext(e.ctx, program.Path, flags...).Output()
 	e.must(err)
 	file = filepath.Join(e.dir, "berth_dump.json")
 	e.must(os.WriteFile(file, out, 0o644))

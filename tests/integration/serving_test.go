@@ -52,9 +52,14 @@ func serve(t *testing.T, args ...string) *endpoints {
 
 func serveWith(t *testing.T, config string, args ...string) *endpoints {
 	t.Helper()
-	e := &endpoints{env: newEnv(t), port: freePort(t)}
+	return serveOn(newEnv(t), config, args...)
+}
+
+func serveOn(env *env, config string, args ...string) *endpoints {
+	env.Helper()
+	e := &endpoints{env: env, port: freePort(env.T)}
 	e.refusals = true // they are what the tests are about
-	kubeconfig := shared.Kubeconfig(controlplane.Berth)
+	kubeconfig := e.plane.Kubeconfig(controlplane.Berth)
 	args = append([]string{
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", e.port),
 		"--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
@@ -103,7 +108,7 @@ func (e *endpoints) get(client *http.Client, path, token string) (code int, body
 }
 
 func tokenOf(e *endpoints, user controlplane.User) string {
-	config, err := shared.RESTConfig(user)
+	config, err := e.plane.RESTConfig(user)
 	e.must(err)
 	return config.BearerToken
 }

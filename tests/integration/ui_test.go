@@ -38,7 +38,7 @@ func servePage(e *env, flags ...string) *page {
 		e.Skip("kube-scheduler has no page")
 	}
 	// Ended by a signal, below: the context ends before that.
-	command := exec.Command(program.Path, append([]string{"ui", "--kubeconfig", shared.Kubeconfig(controlplane.Admin)}, flags...)...)
+	command := exec.Command(program.Path, append([]string{"ui", "--kubeconfig", e.plane.Kubeconfig(controlplane.Admin)}, flags...)...)
 	out, err := command.StdoutPipe()
 	e.must(err)
 	e.must(command.Start())

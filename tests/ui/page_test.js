@@ -315,6 +315,29 @@ test('a pod that fits shows the scores of the nodes', async () => {
   }, {hash: '#/pod/auth/fresh-0'});
 });
 
+test('a pod that only its pod group keeps from a node is held', async () => {
+  const file = join(folder, 'gang.json');
+  const pod = (name, cpu) => ({apiVersion: 'v1', kind: 'Pod', metadata: {name, uid: name, namespace: 'ml'},
+    spec: {schedulerName: 'default-scheduler', schedulingGroup: {podGroupName: 'train'}, containers: [{name: 'main', resources: {requests: {cpu}}}]}, status: {phase: 'Pending'}});
+  writeFileSync(file, JSON.stringify({apiVersion: 'v1', kind: 'List', items: [
+    {apiVersion: 'v1', kind: 'Node', metadata: {name: 'n1', uid: 'n1'}, status: {allocatable: {cpu: '4', pods: '9'}}},
+    {apiVersion: 'scheduling.k8s.io/v1beta1', kind: 'PodGroup', metadata: {name: 'train', namespace: 'ml', uid: 'train'}, spec: {schedulingPolicy: {gang: {minCount: 2}}}},
+    pod('train-0', '1'), pod('train-1', '9'),
+  ]}));
+  const server = await serve('--cluster', file, '--feature-gates', 'GenericWorkload=true');
+  await visit(server, async (page) => {
+    await page.locator('#scores').waitFor();
+    assert.match(await page.locator('h2').innerText(), /^ml\/train-0\s*held by its pod group$/);
+    assert.match(await page.locator('#scores').innerText(), /^1 node would take it\s+They would if it were in no pod group/);
+    await page.locator('#fixes').waitFor();
+    assert.match(await page.locator('#fixes').innerText(), /^What would let ml\/train-1 schedule, which its group waits for\s[^]*pod\s*request cpu \w+ instead of 9/);
+  }, {hash: '#/pod/ml/train-0'});
+  await visit(server, async (page) => {
+    const held = page.locator('.group', {has: page.locator('.badge.bad', {hasText: 'held by its pod group'})});
+    await held.locator('.best-fix', {hasText: 'tried for ml/train-1'}).waitFor();
+  }, {hash: '#/pending'});
+});
+
 test('a pod on a node tells how that does and what the others score', async () => {
   await visit(small, async (page) => {
     await page.locator('.panel tbody th a').first().click();
@@ -401,6 +424,39 @@ test('another configuration is tried on all pods, scheduled again', async () => 
     await page.getByRole('button', {name: 'Ask'}).click();
     await answer.getByText('Emptiest').waitFor();
   }, {hash: '#/what-if', refused: 400});
+});
+
+test('what was read, and what is odd about it or about a question, is told', async () => {
+  const file = join(folder, 'odd.json');
+  const meta = (name, more) => ({name, uid: name, ...more});
+  writeFileSync(file, JSON.stringify({apiVersion: 'v1', kind: 'List', items: [
+    {apiVersion: 'v1', kind: 'Node', metadata: meta('n1'), status: {allocatable: {cpu: '4', pods: '9'}}},
+    {apiVersion: 'v1', kind: 'Secret', metadata: meta('s', {namespace: 'shop'})},
+    {apiVersion: 'v1', kind: 'Pod', metadata: meta('lost', {namespace: 'shop'}), spec: {schedulerName: 'default-scheduler', containers: [], nodeName: 'n9'}},
+    {apiVersion: 'v1', kind: 'Pod', metadata: meta('web', {namespace: 'shop'}), spec: {schedulerName: 'default-scheduler', containers: []}},
+  ]}));
+  const server = await serve('--cluster', file);
+  await visit(server, async (page) => {
+    const input = page.locator('#input');
+    await input.waitFor();
+    assert.match(await input.locator('summary').innerText(), /^Read 1 node, 1 pod \(1 pending\); skipped 1 Secret\.\s*1 warning$/);
+    await input.locator('summary').click();
+    assert.match(await input.locator('li').innerText(), /^pod shop\/lost is left out: spec\.nodeName: Not found: "n9"$/);
+    await page.evaluate(axe);
+    assert.deepEqual((await page.evaluate(() => window.axe.run(document))).violations.map(({id}) => id), []);
+    const config = ['apiVersion: kubescheduler.config.k8s.io/v1', 'kind: KubeSchedulerConfiguration', 'profiles:',
+      '- plugins: {multiPoint: {enabled: [{name: NodeResourcesMostAllocated}]}}', 'extenders: [{urlPrefix: "http://127.0.0.1:1", filterVerb: filter}]'].join('\n');
+    await page.getByLabel('Another configuration').fill(config);
+    await page.getByLabel('Fill with copies').fill('{"metadata":{"name":"p"},"spec":{"containers":[],"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"gone"}}]}}');
+    await page.getByRole('button', {name: 'Ask'}).click();
+    const warnings = page.locator('#answer-warnings li');
+    await warnings.first().waitFor({timeout: 30_000});
+    const texts = await warnings.allInnerTexts();
+    assert.equal(texts.length, 3, `${texts}`);
+    assert.match(texts[0], /^PersistentVolumeClaims of pods were not read: default\/gone; /);
+    assert.match(texts[1], /NodeResourcesMostAllocated/);
+    assert.match(texts[2], /^the extenders of the configuration are not asked/);
+  }, {hash: '#/what-if'});
 });
 
 test('a recording is shown after any of its decisions', async () => {

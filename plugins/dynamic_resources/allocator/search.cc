@@ -100,8 +100,9 @@ bool Search::FindAllDevices(size_t claim, size_t request_index) {
     const PoolView& view = *pools_->pools[pool];
     if (view.state() != PoolView::State::kUsable) {
       return Fail(where() + "asks for all devices, but resource pool " + view.pool().Id() +
-                  (view.state() == PoolView::State::kIncomplete ? " is currently being updated"
-                                                                : " is currently invalid"));
+                  std::string(view.state() == PoolView::State::kIncomplete
+                                  ? " is currently being updated"
+                                  : kPoolIsInvalid));
     }
     for (uint32_t i = 0; i < view.devices().size(); ++i) {
       if (!Step()) return false;

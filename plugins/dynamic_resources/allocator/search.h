@@ -38,6 +38,8 @@ struct ChosenDevice {
 
 // What kInvalidPools is called.
 inline constexpr std::string_view kInvalidPoolsMessage = "invalid resource pools were encountered";
+// How the error of a request for all devices ends where a pool of the node is such.
+inline constexpr std::string_view kPoolIsInvalid = " is currently invalid";
 
 // What was found on one node. Good until the inventory's slices change; reused from node to node.
 struct NodeAllocation {

@@ -69,9 +69,9 @@ Input InputOf(const simulator::Simulation& simulation) {
   return input;
 }
 
-Input InputOf(const simulator::Cluster& cluster) {
+Input InputOf(const std::vector<api::ObjectPtr>& objects) {
   Input input;
-  for (const api::ObjectPtr& object : cluster.objects) {
+  for (const api::ObjectPtr& object : objects) {
     if (const auto* pod = api::As<api::Pod>(object)) {
       ++input.pods;
       if (pod->spec.node_name.empty()) ++input.pending_pods;
@@ -81,6 +81,11 @@ Input InputOf(const simulator::Cluster& cluster) {
       ++input.others;
     }
   }
+  return input;
+}
+
+Input InputOf(const simulator::Cluster& cluster) {
+  Input input = InputOf(cluster.objects);
   input.ended_pods = cluster.ended_pods;
   input.expanded = cluster.expanded;
   for (const simulator::PodController& controller : cluster.controllers) {

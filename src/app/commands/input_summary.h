@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "src/simulator/cluster_files.h"
 #include "src/simulator/simulation.h"
@@ -29,6 +30,8 @@ struct Input {
 
 // The objects of a simulation that has decided nothing.
 Input InputOf(const simulator::Simulation& simulation);
+// Objects alone, as those of a live cluster.
+Input InputOf(const std::vector<api::ObjectPtr>& objects);
 // Those of files.
 Input InputOf(const simulator::Cluster& cluster);
 // Says it on standard error.

@@ -281,6 +281,8 @@ struct LiveCluster::Impl {
     uint64_t changes BERTH_GUARDED_BY(mutex) = 0;
     std::map<informers::Kind, std::map<std::string, api::ObjectPtr>> objects
         BERTH_GUARDED_BY(mutex);
+    std::map<std::pair<informers::Kind, std::string>, std::string> undecodable
+        BERTH_GUARDED_BY(mutex);  // why
     std::string server;
     Say say;
     std::set<informers::Kind> down;  // the kinds that the server does not answer for
@@ -301,9 +303,20 @@ void LiveCluster::Impl::Shared::Take(informers::InformerEvent event) {
   }
   const bool gone = event.type == informers::EventType::kDeleted;
   const api::ObjectMeta* meta = api::MetaOf(gone ? event.old_object : event.new_object);
-  if (meta == nullptr) return;  // what cannot be read is as it was
-  std::string key = meta->Key();
+  std::string key = event.undecodable ? event.undecodable->key : meta->Key();
   const base::MutexLock lock(mutex);
+  if (event.type == informers::EventType::kUndecodable) {
+    std::string& why = undecodable[{event.kind, key}];
+    if (why == event.undecodable->error) return;
+    why = event.undecodable->error;
+    if (!listing) {
+      ++changes;
+      changed.NotifyAll();
+    }
+    return;  // the object is as it was
+  }
+  undecodable.erase({event.kind, key});
+  if (meta == nullptr) return;
   if (!listing && !SayTheSame(event.old_object, event.new_object)) {
     ++changes;
     changed.NotifyAll();
@@ -380,6 +393,16 @@ std::vector<api::ObjectPtr> LiveCluster::Objects() const {
     add(pods->second);
   }
   return all;
+}
+
+std::vector<std::string> LiveCluster::Undecodable() const {
+  std::vector<std::string> texts;
+  const base::MutexLock lock(impl_->shared->mutex);
+  for (const auto& [of, why] : impl_->shared->undecodable) {
+    texts.push_back(std::string(informers::InfoOf(of.first).resource) + " " + of.second +
+                    " cannot be read: " + why);
+  }
+  return texts;
 }
 
 void LiveCluster::AwaitChange(Duration longest) const {

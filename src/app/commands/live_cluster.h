@@ -97,6 +97,8 @@ class LiveCluster {
   ui::Following following() const;
   // All objects, by kind and key, pods last.
   std::vector<api::ObjectPtr> Objects() const;
+  // Of the objects whose newest version cannot be decoded, why, each by its key.
+  std::vector<std::string> Undecodable() const;
   // Returns once something new has come of an object, or after so long.
   void AwaitChange(Duration longest) const;
   // The pods of a namespace, by name.

@@ -27,6 +27,7 @@
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/recording/setup.h"
+#include "src/simulator/object_checks.h"
 
 namespace berth::app {
 namespace {
@@ -49,12 +50,24 @@ Result<BesideObjects> FillFromFiles(const OfflineFlags& flags, simulator::Simula
       flags.clusters, [&progress](size_t bytes, size_t of) { progress->Show(bytes, of); });
   progress.reset();
   if (!cluster) return Fail(cluster.error());
-  PrintWarnings(*cluster);
+  ui::Reading reading;
+  reading.warnings = WarningsOf(*cluster);
+  PrintWarnings(reading.warnings);
   const Input input = InputOf(*cluster);
   for (api::ObjectPtr& object : cluster->objects) simulation.Apply(std::move(object));
   if (auto checked = CheckInput(input, flags.what_if); !checked) return Fail(checked.error());
   TellInput(input);
-  return BesideObjects{std::move(cluster->admission), std::move(cluster->idle)};
+  reading.read = input.ToString();
+  return BesideObjects{std::move(cluster->admission), std::move(cluster->idle), std::move(reading)};
+}
+
+void AppendSome(const std::vector<std::string>& texts, std::vector<std::string>& out) {
+  constexpr size_t kMost = 100;
+  const size_t shown = std::min(texts.size(), kMost);
+  out.insert(out.end(), texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(shown));
+  if (shown < texts.size()) {
+    out.push_back(std::to_string(texts.size() - shown) + " more of these");
+  }
 }
 
 // So that pods come as a scheduler would have seen them come; a list has them by name.
@@ -77,6 +90,11 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
   if (!events) return Fail(events.error());
   for (const std::string& why : beyond.left_out) PrintNote("Warning: " + why);
   SortPodsByCreation(*events);
+  std::vector<api::ObjectPtr> objects;
+  for (const informers::InformerEvent& event : *events) {
+    if (event.new_object.index() > 0) objects.push_back(event.new_object);
+  }
+  PrintWarnings(WarningsOf(objects));
   for (informers::InformerEvent& event : *events) {
     switch (event.type) {
       case informers::EventType::kAdded:
@@ -105,25 +123,34 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
 
 }  // namespace
 
-void PrintWarnings(const simulator::Cluster& cluster) {
-  constexpr size_t kMostWarnings = 100;
-  for (const auto* texts : {&cluster.warnings, &cluster.remarks}) {
-    const size_t shown = std::min(texts->size(), kMostWarnings);
-    for (size_t i = 0; i < shown; ++i)
-      std::fputs(("Warning: " + (*texts)[i] + "\n").c_str(), stderr);
-    if (shown < texts->size()) {
-      const std::string more = std::to_string(texts->size() - shown);
-      std::fputs(("Warning: " + more + " more of these\n").c_str(), stderr);
+std::vector<std::string> WarningsOf(const simulator::Cluster& cluster) {
+  std::vector<std::string> warnings;
+  AppendSome(cluster.warnings, warnings);
+  AppendSome(cluster.remarks, warnings);
+  return warnings;
+}
+
+std::vector<std::string> WarningsOf(const std::vector<api::ObjectPtr>& objects) {
+  std::vector<std::string> odd;
+  for (const api::ObjectPtr& object : objects) {
+    if (std::string text = simulator::OddityOf(object); !text.empty()) {
+      odd.push_back(std::move(text));
     }
   }
+  std::vector<std::string> warnings;
+  AppendSome(odd, warnings);
+  return warnings;
+}
+
+void PrintWarnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings)
+    std::fputs(("Warning: " + warning + "\n").c_str(), stderr);
 }
 
 simulator::SimulationOptions SimulationOptionsFor(config::SchedulerConfiguration configuration,
                                                   const Features& features, uint64_t seed) {
   if (!configuration.extenders.empty()) {
-    PrintNote(
-        "Warning: the extenders of the configuration are not asked: what follows is decided "
-        "without them");
+    PrintNote("Warning: " + std::string(kWithoutExtenders));
   }
   simulator::SimulationOptions options;
   options.scheduler.configuration = std::move(configuration);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/app/daemon/in_tree_plugins.h"
@@ -13,6 +14,7 @@
 #include "src/recording/recorder.h"
 #include "src/simulator/cluster_files.h"
 #include "src/simulator/simulation.h"
+#include "src/ui/api.h"
 
 namespace berth::app {
 
@@ -27,6 +29,8 @@ struct RecordedSimulation {
 struct BesideObjects {
   simulator::AdmissionObjects admission;
   std::vector<simulator::PodController> idle;  // workloads without pods
+  // What they are, and what was odd about them, for people.
+  ui::Reading reading;
 };
 
 // What gets the decisions; each may be empty.
@@ -35,9 +39,16 @@ struct DecisionListeners {
   std::function<void(const scheduler::PodGroupOutcome&)> on_pod_group;
 };
 
-// What was odd about a cluster that was read from files, on standard error as kubectl prints it
-// ("Warning: ..."); at most a hundred of each kind.
-void PrintWarnings(const simulator::Cluster& cluster);
+// What was odd about a cluster that was read from files; at most a hundred of each kind.
+std::vector<std::string> WarningsOf(const simulator::Cluster& cluster);
+// The same of objects that a server has, up to a hundred.
+std::vector<std::string> WarningsOf(const std::vector<api::ObjectPtr>& objects);
+// On standard error, as kubectl prints them ("Warning: ...").
+void PrintWarnings(const std::vector<std::string>& warnings);
+
+// That of a configuration with extenders, for people.
+inline constexpr std::string_view kWithoutExtenders =
+    "the extenders of the configuration are not asked: what follows is decided without them";
 
 // What simulations are made with that decide as the flags ask or, where they name no configuration,
 // as the Berth in the live cluster does, besides kube-scheduler's default; what that is goes to

@@ -2,10 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +19,6 @@
 #include "src/questions/difference.h"
 #include "src/questions/what_if.h"
 #include "src/simulator/cluster_files.h"
-#include "src/simulator/missing_references.h"
 #include "src/simulator/report.h"
 #include "src/simulator/simulation.h"
 
@@ -54,7 +51,7 @@ Result<simulator::Cluster> ReadNewObjects(const std::vector<std::string>& files,
                                           const std::string& default_namespace) {
   auto cluster = simulator::LoadNewObjects(files, default_namespace);
   if (!cluster) return cluster;
-  PrintWarnings(*cluster);
+  PrintWarnings(WarningsOf(*cluster));
   const std::string input = InputOf(*cluster).ToString();
   if (cluster->objects.empty() && cluster->controllers.empty()) {
     return Fail("nothing that scheduling reads is there: " + input);
@@ -84,42 +81,6 @@ Result<void> ReadFill(const std::string& file, const std::string& default_namesp
   question.fill = std::move(pods.front());
   question.admission.Append(read->admission);
   return {};
-}
-
-// What the question brings; of controllers, what each of their pods is like, and their claims.
-std::vector<api::ObjectPtr> ObjectsOf(const questions::WhatIf& question) {
-  std::vector<api::ObjectPtr> objects = question.add;
-  for (const simulator::PodController& controller : question.controllers) {
-    api::Pod pod = *controller.pod;
-    for (api::PersistentVolumeClaim claim : controller.claims) {
-      std::erase_if(pod.spec.volumes, [&claim](const api::Volume& volume) {
-        return volume.name == claim.metadata.name;
-      });
-      claim.metadata.namespace_ = pod.metadata.namespace_;
-      // No pod of the question names it so.
-      claim.metadata.name = controller.kind + "/" + controller.metadata.name;
-      objects.emplace_back(std::make_shared<const api::PersistentVolumeClaim>(std::move(claim)));
-    }
-    objects.emplace_back(std::make_shared<const api::Pod>(std::move(pod)));
-  }
-  if (question.fill != nullptr) objects.emplace_back(question.fill);
-  return objects;
-}
-
-// Says what the question refers to that neither it nor the cluster has.
-void WarnOfMissing(const questions::WhatIf& question, const Simulation& cluster) {
-  const std::vector<api::ObjectPtr> objects = ObjectsOf(question);
-  std::set<std::string> runtime_classes;
-  for (const api::ObjectPtr& object : objects) {
-    if (const auto* pod = api::As<api::Pod>(object))
-      runtime_classes.emplace(simulator::NotedRuntimeClass(*pod));
-  }
-  std::vector<std::string> texts =
-      simulator::MissingRuntimeClasses(std::move(runtime_classes), question.admission);
-  if (!objects.empty())
-    std::ranges::move(simulator::MissingReferences(objects, cluster.api()),
-                      std::back_inserter(texts));
-  for (const std::string& text : texts) PrintNote("Warning: " + text);
 }
 
 constexpr questions::PartNames kFlagNames = {.add = "--add",
@@ -166,7 +127,6 @@ int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins,
   auto question = ReadQuestion(flags.what_if, beside);
   if (!question) return FailWith(question.error().message);
   if (flags.live()) question->find_workload = LiveWorkloads(flags);
-  WarnOfMissing(*question, today);
   RecordedSimulation other;
   if (!flags.what_if.new_config.empty()) {
     auto made = MakeOther(flags, plugins, made_today);
@@ -175,6 +135,7 @@ int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins,
   }
   auto answer = questions::AskWhatIf(*question, today, other.simulation.get(), kFlagNames);
   if (!answer) return FailWith(answer.error().message);
+  for (const std::string& warning : answer->warnings) PrintNote("Warning: " + warning);
   answer->namespace_ = flags.namespace_;
   std::string text;
   IsDocument(flags.output) ? questions::AppendAnswer(*answer, text)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "src/base/clock.h"
 #include "src/base/logging.h"
 #include "src/config/load.h"
+#include "src/config/other_plugins.h"
 #include "src/informers/kinds.h"
 #include "src/recording/file_sink.h"
 #include "src/recording/reader.h"
@@ -45,7 +48,7 @@ std::string NameOf(const OfflineFlags& flags) {
   return name;
 }
 
-// All that the flags name, pods last; of dumps what is beside them, too.
+// All that the flags name, pods last; of dumps what is `beside` them, too.
 Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& source,
                             const ui::Interrupted& interrupted, BesideObjects* beside = nullptr) {
   auto simulation = source.make_simulation();
@@ -100,11 +103,14 @@ Result<simulator::SimulationOptions> OptionsOf(const OfflineFlags& flags,
 Result<std::unique_ptr<Simulation>> MakeOther(const std::string& text,
                                               const std::vector<std::string>& feature_gates,
                                               simulator::SimulationOptions options,
-                                              const InTreePlugins& plugins) {
+                                              const InTreePlugins& plugins,
+                                              std::vector<std::string>& warnings) {
   const auto gates = config::FeatureGates::Parse(feature_gates);
   if (!gates) return Fail(gates.error());
   auto configuration = config::Load(text, "newConfig", KnownTo(plugins, *gates));
   if (!configuration) return Fail(configuration.error());
+  std::ranges::move(config::OldPluginWarnings(*configuration), std::back_inserter(warnings));
+  if (!configuration->extenders.empty()) warnings.emplace_back(kWithoutExtenders);
   options.scheduler.configuration = *std::move(configuration);
   return Simulation::Make(options, plugins.registry);
 }
@@ -125,9 +131,9 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
   shown.source.make_simulation = [options = *options, &plugins] {
     return Simulation::Make(options, plugins.registry);
   };
-  shown.source.make_other = [options = *options, &plugins,
-                             gates = std::move(gates)](const std::string& text) {
-    return MakeOther(text, gates, options, plugins);
+  shown.source.make_other = [options = *options, &plugins, gates = std::move(gates)](
+                                const std::string& text, std::vector<std::string>& warnings) {
+    return MakeOther(text, gates, options, plugins, warnings);
   };
   if (reader) {
     shown.source.name = "recording " + reader->header().id;
@@ -139,10 +145,14 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
   if (flags.live()) {
     const auto cluster = Watch(flags, options->scheduler.features);
     if (!cluster) return Fail(cluster.error());
-    simulator::Cluster seen;
-    seen.objects = (*cluster)->Objects();
-    TellInput(InputOf(seen));
-    shown.objects = std::move(seen.objects);
+    shown.source.describe = [live = *cluster](const Objects& objects) {
+      ui::Reading reading{InputOf(objects).ToString(), live->Undecodable()};
+      std::ranges::move(WarningsOf(objects), std::back_inserter(reading.warnings));
+      return reading;
+    };
+    shown.objects = (*cluster)->Objects();
+    TellInput(InputOf(shown.objects));
+    PrintWarnings(shown.source.describe(shown.objects).warnings);
     shown.source.read = [flags, source = shown.source](const ui::Interrupted& interrupted) {
       return ReadObjects(flags, source, interrupted);
     };
@@ -157,6 +167,9 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
   if (!objects) return Fail(objects.error());
   shown.source.admission = std::move(beside.admission);
   shown.source.idle = std::move(beside.idle);
+  shown.source.describe = [reading = std::move(beside.reading)](const Objects& /*objects*/) {
+    return reading;
+  };
   shown.objects = *std::move(objects);
   return shown;
 }

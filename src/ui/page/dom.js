@@ -109,6 +109,8 @@ export function pager(total, first, size, noun, go) {
     h('button', {type: 'button', disabled: last === total, onclick: () => go(first + size)}, 'Next'));
 }
 
+export const warningList = (texts) => h('ul', {className: 'warnings', tabIndex: 0, 'aria-label': 'Warnings'}, texts.map((text) => h('li', {}, text)));
+
 /** That of a pod's key. */
 export const namespaceOf = (key) => key.slice(0, key.indexOf('/'));
 

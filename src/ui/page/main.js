@@ -4,7 +4,7 @@
 
 import {ask, askFor, post} from './api.js';
 import {DecisionsView} from './decisions.js';
-import {announce, byName, count, h, percent, time} from './dom.js';
+import {announce, byName, count, counted, h, percent, time, warningList} from './dom.js';
 import {MapView} from './map.js';
 import {Model} from './model.js';
 import {PendingView} from './pending.js';
@@ -66,6 +66,7 @@ class Page {
     this.fillFacts();
     this.fillNamespaces();
     this.fillLive();
+    this.fillInput();
     for (const view of this.made.values()) view.forget?.();
   }
 
@@ -180,6 +181,19 @@ class Page {
       h('button', {type: 'button', id: 'refresh', onclick: () => this.refresh()}, 'Refresh'),
       !cluster.watched ? '' : h('label', {}, h('input', {type: 'checkbox', id: 'follow', checked: this.following, onchange: (event) => { this.following = event.target.checked; }}), 'Follow'));
     if (focused !== '') document.getElementById(focused)?.focus();
+  }
+
+  /** What was read, and what was odd about it. */
+  fillInput() {
+    const place = document.getElementById('input');
+    const {read, warnings} = this.model.cluster;
+    place.hidden = read === undefined;
+    if (read === undefined) return;
+    const text = `Read ${read}.`;
+    const open = place.querySelector('details')?.open;
+    place.replaceChildren(warnings.length === 0 ? text : h('details', {open},
+      h('summary', {}, text, h('span', {className: 'badge warn'}, counted(warnings.length, 'warning'))),
+      warningList(warnings)));
   }
 
   say(trouble) {

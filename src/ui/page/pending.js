@@ -7,13 +7,18 @@ import {reasonLink} from './reasons.js';
 const kPodsAPage = 24;
 // How long what was tried on an earlier picture stays, in ms: each search may take seconds.
 const kFixLasts = 600_000;
+/** The result of a pod that fits, while its pod group keeps it from its node. */
+export const kHeld = 'held by its pod group';
 export const kResults = {
   unschedulable: ['no node fits', 'bad'],
   scheduled: ['would schedule now', 'good'],
+  [kHeld]: [kHeld, 'bad'],
   gated: ['gated', 'warn'],
   ignored: ['not for this scheduler', 'warn'],
   error: ['error', 'bad'],
 };
+
+const isStopped = ({result}) => result === 'unschedulable' || result === kHeld;
 
 export function badge(result) {
   const [text, kind] = kResults[result] ?? [result, 'warn'];
@@ -106,7 +111,7 @@ export class PendingView {
   async findFixes() {
     if (this.finding || this.document === undefined) return;
     this.finding = true;
-    const due = () => this.groups().find((group) => group.result === 'unschedulable' && !(performance.now() - this.fixes.get(this.key(group))?.at < kFixLasts));
+    const due = () => this.groups().find((group) => isStopped(group) && !(performance.now() - this.fixes.get(this.key(group))?.at < kFixLasts));
     try {
       for (let group = due(); group !== undefined; group = this.showing && this.current !== undefined ? due() : undefined) {
         const key = this.key(group);
@@ -114,8 +119,8 @@ export class PendingView {
         let found;
         try {
           this.abort = new AbortController();
-          const {fixes, fixesCutShort} = await this.page.askFor('api/fixes', {pod}, {signal: this.abort.signal});
-          found = {of: pod, fixes, cutShort: fixesCutShort};
+          const {fixes, fixesCutShort, fixesOf} = await this.page.askFor('api/fixes', {pod}, {signal: this.abort.signal});
+          found = {of: fixesOf ?? pod, fixes, cutShort: fixesCutShort};
         } catch (error) {
           if (error.name === 'AbortError') break;
           found = {error: error.message};
@@ -157,7 +162,7 @@ export class PendingView {
       h('div', {className: 'group-body'},
         h('h3', {}, badge(result), mainReason(reasons)),
         message === undefined ? null : h('p', {className: 'message'}, message),
-        result === 'unschedulable' ? this.fix(key, pods, number) : null,
+        isStopped(group) ? this.fix(key, pods, number) : null,
         h('ul', {className: 'pods'}, pods.slice(first, first + kPodsAPage).map((pod) => h('li', {}, h('a', {href: podLink(pod)}, pod),
           h('small', {}, age(model.createdOf(pod), model.taken()))))),
         pager(pods.length, first, kPodsAPage, `pods of group ${number + 1}`, (to) => { this.open.set(key, to); this.render(); })));
@@ -172,7 +177,7 @@ export class PendingView {
     if (found.fixes.length === 0) return say(`No change was found ${found.cutShort ? 'in the time that there was' : 'that would let it schedule'}.`);
     const [best] = found.fixes;
     return h('div', {className: 'best-fix'},
-      h('h4', {}, 'Best fix', pods.length === 1 ? null : h('small', {}, `tried for ${found.of}`)),
+      h('h4', {}, 'Best fix', found.of === pods[0] && pods.length === 1 ? null : h('small', {}, `tried for ${found.of}`)),
       changesOf(best),
       best.commands.length === 0 ? null : h('details', {id: `commands-${number}`}, h('summary', {}, 'Commands'), commandBox(best.commands, `copy-${number}`)),
       found.fixes.length === 1 ? null : h('p', {className: 'dim'}, h('a', {href: podLink(found.of)}, `${counted(found.fixes.length - 1, 'other change')} would do, too`)));

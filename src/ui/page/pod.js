@@ -2,7 +2,7 @@
 // One pod: why it is where it is, or nowhere, and what would let it schedule.
 
 import {age, amount, announce, byName, commandBox, count, counted, h, meter, nodeLink, pager, podLink} from './dom.js';
-import {badge, changesOf, reasonText} from './pending.js';
+import {badge, changesOf, kHeld, reasonText} from './pending.js';
 
 const kNodesAPage = 20;
 const kMostFound = 50;
@@ -39,7 +39,7 @@ export class PodView {
       if (document.verdict.message !== before) this.fixes = undefined;
       this.document = document;
       this.render();
-      if (waits(document) && document.verdict.result === 'unschedulable' && this.fixes === undefined) await this.findFixes(key);
+      if (isStopped(document) && this.fixes === undefined) await this.findFixes(key);
     } catch (error) {
       if (out()) return;
       this.key = undefined;
@@ -52,7 +52,7 @@ export class PodView {
     if (key !== this.key) return;
     this.fixes = fixes;
     this.render();
-    announce(`${counted(fixes.fixes.length, 'change')} found that would let it schedule.`);
+    announce(`${counted(fixes.fixes.length, 'change')} found that would let ${fixes.fixesOf ?? 'it'} schedule.`);
   }
 
   /** A field to find a pod by its name. */
@@ -94,7 +94,7 @@ export class PodView {
     const opened = [...this.element.querySelectorAll('details[open]')].map(({id}) => id);
     this.element.replaceChildren(h('div', {},
       h('p', {className: 'crumb'}, h('a', {href: '#/pod'}, 'Pod')),
-      h('h2', {}, key, waits(document) ? badge(verdict.result) : h('span', {className: 'badge good'}, 'placed')),
+      h('h2', {}, key, waits(document) ? badge(isHeld(verdict) ? kHeld : verdict.result) : h('span', {className: 'badge good'}, 'placed')),
       this.facts(),
       this.selectors(document.facts),
       waits(document) ? null : placement(document),
@@ -131,7 +131,7 @@ export class PodView {
       verdict.message === undefined ? null : h('p', {className: 'message large'}, verdict.message),
       verdict.extendersNotAsked === undefined ? null : h('p', {className: 'dim'}, `Extenders that were not asked: ${verdict.extendersNotAsked.join(', ')}`),
       verdict.podGroup === undefined ? null : this.podGroup(verdict.podGroup),
-      waits(this.document) && verdict.result === 'unschedulable' ? this.fixesCard() : null,
+      isStopped(this.document) ? this.fixesCard() : null,
       this.scores(verdict),
       this.nearMisses(verdict),
       this.claims(verdict),
@@ -148,7 +148,8 @@ export class PodView {
 
   fixesCard() {
     const {fixes} = this;
-    const title = h('h3', {}, 'What would let it schedule');
+    const of = fixes?.fixesOf;
+    const title = h('h3', {}, of === undefined ? 'What would let it schedule' : `What would let ${of} schedule, which its group waits for`);
     if (fixes === undefined) return h('section', {className: 'card'}, title, h('p', {className: 'dim'}, 'Trying changes, of the pod and of the cluster …'));
     if (fixes.fixes.length === 0) return h('section', {className: 'card'}, title, h('p', {}, `No change was found in ${counted(fixes.tried, 'trial')}.`));
     return h('section', {className: 'card', id: 'fixes'}, title,
@@ -184,7 +185,8 @@ export class PodView {
     const most = Math.max(1, ...scored.slice(0, 1).map(([, node]) => node.total ?? 0));
     return h('section', {className: 'card', id: 'scores'},
       h('h3', {}, `${counted(scored.length, 'node')} would take it`),
-      h('p', {className: 'dim'}, verdict.best?.length > 1 ? `${counted(verdict.best.length, 'node')} with the highest total: the scheduler would draw one.` : `The scheduler would take ${verdict.best?.[0]}.`),
+      h('p', {className: 'dim'}, isHeld(verdict) ? 'They would if it were in no pod group: its group keeps it from going there.'
+        : verdict.best?.length > 1 ? `${counted(verdict.best.length, 'node')} with the highest total: the scheduler would draw one.` : `The scheduler would take ${verdict.best?.[0]}.`),
       h('div', {className: 'legend'}, plugins.map((plugin, i) => h('span', {className: 'swatch'}, h('i', {className: `kind-${i % 7}`}), plugin))),
       h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Scores'}, h('table', {className: 'scores'},
         h('caption', {className: 'unseen'}, 'Weighted scores of nodes, highest total first'),
@@ -238,10 +240,16 @@ export class PodView {
   }
 }
 
-/** Whether the pod has no node, or waits on it for its resize. */
 // Of a tree the counts do not tell.
 const hasStarted = ({compositePodGroup, minCount = 0, placed}) => compositePodGroup === undefined && placed > 0 && placed >= minCount;
 
+/** Whether some node would take the pod, and its pod group keeps it from going there. */
+const isHeld = ({podGroup}) => podGroup?.holdsPod === true;
+
+/** Whether a pod that waits would get no node now. */
+const isStopped = (document) => waits(document) && (document.verdict.result === 'unschedulable' || isHeld(document.verdict));
+
+/** Whether the pod has no node, or waits on it for its resize. */
 const waits = ({node}) => node === undefined;
 
 /** Where a pod is, and how that node would do if the pod waited. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What if the cluster were another: a form, and the answer as a difference from today.
 
-import {amount, announce, count, counted, h, namespaceOf, nodeLink, pager, percent, podLink} from './dom.js';
+import {amount, announce, count, counted, h, namespaceOf, nodeLink, pager, percent, podLink, warningList} from './dom.js';
 
 const kRowsAPage = 50;
 const kMostSuggested = 40;
@@ -141,7 +141,9 @@ export class WhatIfView {
   render() {
     const {answer} = this;
     this.result.replaceChildren(h('section', {className: 'answer', 'aria-label': 'Answer'},
-      h('h2', {}, 'Today and then'), this.summary(answer),
+      h('h2', {}, 'Today and then'),
+      answer.warnings === undefined ? null : h('section', {className: 'card', id: 'answer-warnings'}, h('h3', {}, counted(answer.warnings.length, 'warning')), warningList(answer.warnings)),
+      this.summary(answer),
       answer.drained.map((node) => this.drained(node)),
       answer.filled === undefined ? null : this.filled(answer.filled),
       answer.evictedBefore.length === 0 ? null : h('section', {className: 'card'}, h('h3', {}, `For the pods that are pending now preemption evicts ${counted(answer.evictedBefore.length, 'pod')}`), h('p', {}, list(answer.evictedBefore))),

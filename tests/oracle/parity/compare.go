@@ -90,14 +90,19 @@ func compareDocuments(verdict *upstream.Verdict, expected, got []byte) *Differen
 	return &Difference{Kind: "explain " + d.kind, Pod: verdict.Pod, Details: d.lines, Upstream: verdict, Expect: expectVerdict(verdict)}
 }
 
-// withoutProblems drops what a document says of claims on nodes that are not feasible: upstream has no words for it.
+// withoutProblems drops who ruled nodes out before filtering, and what a document says of claims on nodes that are not
+// feasible: upstream has no words for it.
 func withoutProblems(document any) any {
 	members, _ := document.(map[string]any)
+	delete(members, "preFilter")
 	nodes, _ := members["nodes"].(map[string]any)
 	for _, of := range nodes {
 		if node, _ := of.(map[string]any); node["feasible"] == false {
 			delete(node, "claims")
 		}
+	}
+	if members["result"] == string(upstream.Error) {
+		clear(nodes)
 	}
 	return document
 }

@@ -32,6 +32,8 @@ type Verdict struct {
 	Message string          `json:"message,omitempty"`
 	Nodes   map[string]Node `json:"nodes"`
 	Pod     string          `json:"pod"`
+	// PreFilter is Berth's alone.
+	PreFilter json.RawMessage `json:"preFilter,omitempty"`
 	// Preemption is there for unschedulable pods of profiles that preempt.
 	Preemption *Preemption `json:"preemption,omitempty"`
 	Profile    string      `json:"profile,omitempty"`

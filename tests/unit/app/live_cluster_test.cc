@@ -184,17 +184,19 @@ TEST_F(LiveClusterTest, ReturnsWhatTheListsHeldAndOnlyReads) {
   EXPECT_THAT(methods_, ElementsAre("GET"));
 }
 
+// Of a pod.
+std::string EventOf(const std::string& type, const std::string& name, const std::string& version,
+                    const std::string& spec) {
+  return R"({"type":")" + type + R"(","object":{"metadata":{"namespace":"shop","name":")" + name +
+         R"(","uid":")" + name + R"(","resourceVersion":")" + version + R"("},"spec":)" + spec +
+         "}}\n";
+}
+
 TEST_F(LiveClusterTest, IsKeptUpByItsWatches) {
   // A heartbeat, as it were; then a change, another pod, and one that goes.
-  const auto event = [](const std::string& type, const std::string& name,
-                        const std::string& version, const std::string& spec) {
-    return R"({"type":")" + type + R"(","object":{"metadata":{"namespace":"shop","name":")" + name +
-           R"(","uid":")" + name + R"(","resourceVersion":")" + version + R"("},"spec":)" + spec +
-           "}}\n";
-  };
-  events_ = {event("MODIFIED", "p", "10", "{}"),
-             event("MODIFIED", "p", "11", R"({"nodeName":"n1"})"), event("ADDED", "q", "12", "{}"),
-             event("DELETED", "q", "13", "{}")};
+  events_ = {EventOf("MODIFIED", "p", "10", "{}"),
+             EventOf("MODIFIED", "p", "11", R"({"nodeName":"n1"})"),
+             EventOf("ADDED", "q", "12", "{}"), EventOf("DELETED", "q", "13", "{}")};
   const auto cluster = LiveCluster::Open(Server(), {}, 1, {60s, nullptr}, say_);
   opened_.set_value();
   ASSERT_TRUE(cluster) << cluster.error().message;
@@ -207,6 +209,18 @@ TEST_F(LiveClusterTest, IsKeptUpByItsWatches) {
   ASSERT_EQ(objects.size(), 2u);
   EXPECT_EQ(api::As<api::Node>(objects[0])->metadata.name, "n1");
   EXPECT_EQ(api::As<api::Pod>(objects[1])->spec.node_name, "n1");
+}
+
+TEST_F(LiveClusterTest, NamesWhatCannotBeRead) {
+  events_ = {EventOf("ADDED", "q", "10", R"({"priority":"x"})")};
+  const auto cluster = LiveCluster::Open(Server(), {}, 1, {60s, nullptr}, say_);
+  ASSERT_TRUE(cluster) << cluster.error().message;
+  EXPECT_TRUE((*cluster)->Undecodable().empty());
+  opened_.set_value();
+  (*cluster)->AwaitChange(30s);
+  EXPECT_THAT((*cluster)->Undecodable(),
+              ElementsAre(HasSubstr("pods shop/q cannot be read: spec.priority")));
+  EXPECT_EQ((*cluster)->Objects().size(), 2u);
 }
 
 TEST_F(LiveClusterTest, IsNotOpenedWhereItCannotBeRead) {

@@ -3,6 +3,8 @@
 // decided, and the API server has not heard of yet.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "src/app/endpoints/live_state.h"
 #include "src/questions/answers.h"
 #include "src/questions/mirror.h"
@@ -17,9 +19,13 @@ constexpr size_t kNodes = 6;
 constexpr size_t kPlaced = 8;
 constexpr size_t kPending = 12;
 
+std::unique_ptr<simulator::Simulation> MakeSimulation(const test::Objects& objects) {
+  return test::MakeSimulation(objects, test::OptionsWithPodGroups());
+}
+
 // The objects as informers tell of them.
 questions::Mirror MakeMirror(const test::Objects& objects) {
-  questions::Mirror mirror(test::MakeSimulation({}));
+  questions::Mirror mirror(MakeSimulation({}));
   for (const api::ObjectPtr& object : objects) {
     informers::InformerEvent event;
     event.kind = simulator::KindOf(object);
@@ -29,12 +35,30 @@ questions::Mirror MakeMirror(const test::Objects& objects) {
   return mirror;
 }
 
+// Puts the pod into one of two groups of its namespace, of which not all are there.
+void Group(Random& random, test::Objects& objects, api::Pod& pod) {
+  const std::string name = "group-" + std::to_string(random.Below(2));
+  pod.spec.scheduling_group.emplace().pod_group_name = name;
+  api::PodGroup group;
+  group.metadata.name = name;
+  group.metadata.namespace_ = pod.metadata.namespace_;
+  group.metadata.uid = group.metadata.Key();
+  const bool is_new = std::ranges::none_of(objects, [&group](const api::ObjectPtr& object) {
+    const auto* other = api::As<api::PodGroup>(object);
+    return other != nullptr && other->metadata.Key() == group.metadata.Key();
+  });
+  if (!is_new || random.Below(5) == 0) return;
+  group.spec.scheduling_policy.gang.emplace().min_count = static_cast<int32_t>(random.Below(3)) + 1;
+  objects.emplace_back(std::make_shared<const api::PodGroup>(std::move(group)));
+}
+
 test::Objects RandomObjects(Random& random) {
   test::Objects objects = test::RandomObjects(random, kNodes, kPlaced);
   for (size_t i = 0; i < kPending; ++i) {
     api::Pod pod = test::RandomPendingPod(random, i, kNodes);
     // An eviction is on its way to the API server for some time, too; it is not mirrored.
     pod.spec.preemption_policy = "Never";
+    if (random.Below(3) == 0) Group(random, objects, pod);
     objects.emplace_back(std::make_shared<const api::Pod>(std::move(pod)));
   }
   return objects;
@@ -43,11 +67,12 @@ test::Objects RandomObjects(Random& random) {
 TEST(LiveExplanationsPropertyTest, TheMirrorSaysOfAPodWhatTheSchedulingThreadWould) {
   size_t decided = 0;
   size_t compared = 0;
+  size_t held = 0;
   for (uint64_t seed = 1; seed <= kClusters; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const test::Objects objects = RandomObjects(random);
-    const auto live = test::MakeSimulation(objects);
+    const auto live = MakeSimulation(objects);
     live->Start();
     questions::Mirror mirror = MakeMirror(objects);
     // Turns of the loop alone: no bind reaches the API server.
@@ -75,14 +100,17 @@ TEST(LiveExplanationsPropertyTest, TheMirrorSaysOfAPodWhatTheSchedulingThreadWou
                                             .effects = scheduler::Effects::kNone,
                                             .position = position};
       const auto waiting = live->scheduler().FindPendingPod(key);
+      const auto said = questions::Explain(live->scheduler(), waiting, question);
+      if (said.held_by_group()) ++held;
       EXPECT_EQ(questions::ToText(
                     questions::Explain(mirror.simulation().scheduler(), mirrored, question), form),
-                questions::ToText(questions::Explain(live->scheduler(), waiting, question), form));
+                questions::ToText(said, form));
       ++compared;
     }
   }
   EXPECT_GT(decided, kClusters);
   EXPECT_GT(compared, kClusters);
+  EXPECT_GT(held, kClusters / 2);
 }
 
 }  // namespace

@@ -46,7 +46,9 @@ TEST_F(VerdictTest, ADocumentHasItsMembersByNameAndLeavesOutWhatIsEmptyOrZero) {
       R"("n1":{"code":"UnschedulableAndUnresolvable","feasible":false,"reasons":["prefilter"]},)"
       R"("n2":{"feasible":true,"scores":{"A":{"raw":0,"weighted":0},"B":{"raw":0,"weighted":0}}},)"
       R"("n3":{"feasible":true,"scores":{"A":{"raw":5,"weighted":5},"B":{"raw":2,"weighted":6}},)"
-      R"("total":11}},"pod":"default/pod","profile":"test-scheduler","result":"scheduled"})"
+      R"("total":11}},"pod":"default/pod","preFilter":{"plugins":["B"],)"
+      R"("reasons":["node(s) didn't satisfy plugin(s) [B]"]},)"
+      R"("profile":"test-scheduler","result":"scheduled"})"
       "\n");
 }
 
@@ -91,7 +93,8 @@ TEST_F(VerdictTest, EachResultSaysWhatItKnows) {
        R"({"message":"0/2 nodes are available: no claim.","nodes":{)"
        R"("n0":{"code":"UnschedulableAndUnresolvable","feasible":false,"reasons":["prefilter"]},)"
        R"("n1":{"code":"UnschedulableAndUnresolvable","feasible":false,"reasons":["prefilter"]}},)"
-       R"("pod":"default/pod","profile":"test-scheduler","result":"unschedulable"})"},
+       R"("pod":"default/pod","preFilter":{"plugins":["A"],"reasons":["no claim"]},)"
+       R"("profile":"test-scheduler","result":"unschedulable"})"},
       {"gated", [this] { plugin("A").pre_enqueue = Make(Code::kUnschedulable, "wait"); },
        test::MakePod(),
        R"({"message":"wait","nodes":{},"pod":"default/pod","profile":"test-scheduler",)"

@@ -302,14 +302,7 @@ TEST_F(PlanTest, ASearchForManyPodsEndsWhenItHasJudgedEnough) {
 
 class PlanOfGroupsTest : public PlanTest {
  protected:
-  PlanOfGroupsTest() {
-    auto options = test::DefaultSimulationOptions();
-    options.scheduler.features.generic_workload = true;
-    std::vector<config::PluginRef> plugins = test::DefaultPlugins();
-    plugins.push_back({"GangScheduling"});
-    options.scheduler.configuration = config::DefaultConfiguration({plugins});
-    Restart(std::move(options));
-  }
+  PlanOfGroupsTest() { Restart(test::OptionsWithPodGroups()); }
   void ApplyGang(const std::string& name, int32_t min_count) {
     auto group = std::make_shared<api::PodGroup>();
     group->metadata.namespace_ = "default";

@@ -147,6 +147,16 @@ TEST_F(DeskTest, PodsAreJudgedEachAlone) {
             "\n");
 }
 
+TEST_F(DeskTest, AnAnswerOfOnePodTellsWhatIsInTheWay) {
+  cluster_.Put(test::MakePod().Name("there").OnNode("n1").HostPort(80).Ptr());
+  cluster_.Put(test::MakePod().Name("late").HostPort(80).Ptr());
+  const auto explain = [](Mirror& mirror, const auto& spent) {
+    return ExplainPod({.pod = "default/late"}, explain::PodPosition{}, mirror, spent);
+  };
+  EXPECT_THAT(Get(Ask(Size::kSmall, explain)).text,
+              HasSubstr(R"("inTheWay":{"n1":"pod default/there has host port 80/TCP"})"));
+}
+
 TEST_F(DeskTest, AnAnswerKnowsWhatHasChangedSinceTheOneBefore) {
   EXPECT_THAT(Judge(kPods).text, HasSubstr(R"("best":["n1"])"));
   cluster_.Put(test::MakePod().Name("a").Req({{"cpu", "3"}}).OnNode("n1").Ptr());
@@ -178,6 +188,24 @@ TEST_F(DeskTest, AWhatIfIsAnsweredAndLeavesTheMirrorAsItWas) {
   EXPECT_THAT(WhatIf(R"({"drain": ["n1"]})", Form::kTable).text, HasSubstr("Drain of n1"));
   EXPECT_THAT(Judge(kPods).text, Not(HasSubstr("best")));
   EXPECT_EQ(desk().num_mirrors(), 1u);
+}
+
+TEST_F(DeskTest, WhatTheQuestionRefersToAndIsNotThereIsNamed) {
+  constexpr std::string_view kPod = R"({"metadata": {"name": "p"}, "spec": {
+    "runtimeClassName": "kata", "containers": [{"name": "c"}],
+    "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]}})";
+  constexpr const char* kKata = "RuntimeClasses of manifests were not read: kata; ";
+  constexpr const char* kGone = "PersistentVolumeClaims of pods were not read: default/gone; ";
+  const std::string fill = R"({"fill": {"most": 1, "pod": )" + std::string(kPod) + "}}";
+  for (const std::string& text :
+       {WhatIf(fill).text, Judge(R"({"pods": [)" + std::string(kPod) + "]}").text}) {
+    const auto answer = nlohmann::json::parse(text);
+    ASSERT_EQ(answer["warnings"].size(), 2u) << text;
+    EXPECT_THAT(answer["warnings"][0], testing::StartsWith(kKata));
+    EXPECT_THAT(answer["warnings"][1], testing::StartsWith(kGone));
+  }
+  EXPECT_THAT(WhatIf(fill, Form::kTable).text,
+              testing::StartsWith("Warning: " + std::string(kKata)));
 }
 
 TEST_F(DeskTest, WhatTheQuestionNamesMustBeThere) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "src/base/clock.h"
+#include "src/explain/verdict_table.h"
+#include "src/questions/pod_question.h"
 #include "tests/support/volume_builders.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 
@@ -12,6 +14,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
@@ -80,6 +83,35 @@ TEST_F(FindFixesTest, ATaintIsToleratedAndACordonLifted) {
                   "20: pod: tolerate node.kubernetes.io/unschedulable:NoSchedule -> n2",
                   "35: cluster: n1 without taint team=blue:NoSchedule -> n1",
                   "60: cluster: one more node like n2 -> n2-like-1"));
+}
+
+TEST_F(FindFixesTest, OfAPodThatItsGroupHoldsTheyAreThoseOfAnother) {
+  Restart(test::OptionsWithPodGroups());
+  Apply(test::MakeNode("n1").Allocatable({{"cpu", "4"}}));
+  api::PodGroup group;
+  group.metadata.name = "train";
+  group.metadata.namespace_ = "default";
+  group.spec.scheduling_policy.gang.emplace().min_count = 2;
+  simulation_->Apply(std::make_shared<const api::PodGroup>(group));
+  Apply(test::MakePod().Name("pod").Req({{"cpu", "1"}}).SchedulingGroup("train"));
+  const auto explain = [&](const test::PodBuilder& other) {
+    Apply(other);
+    simulation_->RunDue();
+    const auto find = [&](const auto& pod) { return FindFixes(*simulation_, pod, clock_); };
+    return Explain(*simulation_, "default/pod", {.find_fixes = find});
+  };
+  auto answer = explain(test::MakePod().Name("large").Req({{"cpu", "9"}}).SchedulingGroup("train"));
+  ASSERT_TRUE(answer->held_by_group());
+  EXPECT_EQ(answer->fixes->of, "default/large");
+  EXPECT_THAT(TextsOf(*answer->fixes), Contains("65: pod: request cpu 4 instead of 9 -> n1"));
+  std::string table;
+  explain::AppendTable(*answer, {}, table);
+  EXPECT_THAT(table, HasSubstr("What would let default/large, which its pod group waits for, "));
+  // Each of the two fits by itself.
+  answer = explain(test::MakePod().Name("large").Req({{"cpu", "4"}}).SchedulingGroup("train"));
+  ASSERT_TRUE(answer->held_by_group());
+  EXPECT_EQ(answer->fixes->of, "default/train");
+  EXPECT_THAT(answer->fixes->fixes, IsEmpty());
 }
 
 // Who takes such a taint away finds it there again.

@@ -5,6 +5,7 @@
 
 #include "src/explain/verdict_json.h"
 #include "src/explain/verdict_table.h"
+#include "tests/support/device_builders.h"
 #include "tests/unit/plugins/volume_objects.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 
@@ -117,6 +118,46 @@ TEST_F(InTheWayTest, AVolumeLimitHasTheVolumesThatReachIt) {
   EXPECT_EQ(On("n1", test::MakePod().ClaimVolume("new")),
             "the limit of disks.example.com is 1, the pod adds 1 to 1: handle-data (pod "
             "default/there)");
+}
+
+TEST_F(InTheWayTest, AVolumeInAnotherZoneHasThatZone) {
+  constexpr const char* kZone = "topology.kubernetes.io/zone";
+  Apply(test::MakeNode("n1").Label(kZone, "a"));
+  api::PersistentVolume volume = test::PlainVolume("disk", {{kZone, "b__c"}});
+  volume.spec.claim_ref = {"PersistentVolumeClaim", "default", "data", "u", "v1", ""};
+  simulation_->Apply(std::make_shared<const api::PersistentVolume>(volume));
+  api::PersistentVolumeClaim claim = test::Claim("data", "disk");
+  claim.metadata.uid = "u";
+  claim.metadata.annotations = {{"pv.kubernetes.io/bind-completed", "yes"}};
+  simulation_->Apply(std::make_shared<const api::PersistentVolumeClaim>(claim));
+  EXPECT_EQ(On("n1", test::MakePod().ClaimVolume("data")),
+            "volume disk of claim data is in topology.kubernetes.io/zone=b or c");
+}
+
+// A request for all devices is then an error, which leaves no node a verdict.
+TEST_F(InTheWayTest, AnInvalidPoolIsNamedInAnErrorToo) {
+  Apply(test::MakeNode("n1"));
+  simulation_->Apply(std::make_shared<const api::DeviceClass>(test::MakeDeviceClass("gpus")));
+  api::ResourceSlice slice = test::MakeNodeSlice("n1", 2);
+  slice.spec.devices[1].name = "gpu-0";
+  simulation_->Apply(std::make_shared<const api::ResourceSlice>(slice));
+  api::ResourceClaim claim = test::MakeDeviceClaim("all").Request("gpu", "gpus").Obj();
+  claim.spec.devices.requests[0].exactly->allocation_mode = api::kAllDevices;
+  claim.spec.devices.requests[0].exactly->count = 0;
+  simulation_->Apply(std::make_shared<const api::ResourceClaim>(claim));
+  Judge(test::MakePod().ResourceClaim("all"));
+  EXPECT_EQ(judgement_->kind(), engine::Judgement::Kind::kError);
+  EXPECT_THAT(judgement_->message(), testing::EndsWith("is currently invalid"));
+  judgement_->PreviewClaims();
+  constexpr const char* kWhy =
+      "is currently invalid: gpu.example.com/n1: duplicate device name gpu-0";
+  std::string text;
+  AppendTable(*judgement_, {}, text);
+  EXPECT_THAT(text, HasSubstr(kWhy));
+  text.clear();
+  VerdictWriter(judgement_->snapshot()).Append(*judgement_, text);
+  EXPECT_THAT(text, HasSubstr(R"("nodes":{"n1":{"claims":[{"claim":"default/all",)"));
+  EXPECT_THAT(text, HasSubstr(kWhy));
 }
 
 TEST_F(InTheWayTest, ItStandsInTablesAndWhereAskedForInDocuments) {

@@ -37,8 +37,9 @@ inline api::Pod RandomPendingPod(Random& random, size_t index, size_t nodes) {
 }
 
 // Has the objects, and has not started.
-inline std::unique_ptr<simulator::Simulation> MakeSimulation(const Objects& objects) {
-  auto made = simulator::Simulation::Make(DefaultSimulationOptions(), plugins::InTreeRegistry());
+inline std::unique_ptr<simulator::Simulation> MakeSimulation(
+    const Objects& objects, simulator::SimulationOptions options = DefaultSimulationOptions()) {
+  auto made = simulator::Simulation::Make(std::move(options), plugins::InTreeRegistry());
   EXPECT_TRUE(made) << made.error().message;
   for (const api::ObjectPtr& object : objects) (*made)->Apply(object);
   (*made)->RunDue();

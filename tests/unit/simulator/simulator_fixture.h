@@ -24,6 +24,16 @@ inline simulator::SimulationOptions DefaultSimulationOptions() {
   return options;
 }
 
+// The same with pod groups.
+inline simulator::SimulationOptions OptionsWithPodGroups() {
+  simulator::SimulationOptions options = DefaultSimulationOptions();
+  options.scheduler.features.generic_workload = true;
+  std::vector<config::PluginRef> plugins = DefaultPlugins();
+  plugins.push_back({"GangScheduling"});
+  options.scheduler.configuration = config::DefaultConfiguration({plugins});
+  return options;
+}
+
 // A simulation, and what it decided: "namespace/name -> node", or "-> -" for nowhere.
 class SimulatorFixture : public testing::Test {
  protected:

@@ -41,7 +41,15 @@ class PageServerTest : public testing::Test {
                     return simulator::Simulation::Make(test::DefaultSimulationOptions(),
                                                        plugins::InTreeRegistry());
                   },
-              .make_other = [](const std::string& text) { return MakeOther(text); },
+              .make_other =
+                  [](const std::string& text, std::vector<std::string>& warnings) {
+                    warnings.emplace_back("of the configuration");
+                    return MakeOther(text);
+                  },
+              .describe =
+                  [](const std::vector<api::ObjectPtr>& objects) {
+                    return Reading{std::to_string(objects.size()) + " objects", {"odd"}};
+                  },
               .read = [this](const Interrupted&) { return Read(); },
               .following = [this] { return Following{changes_.load(), reached_.load()}; },
               .watched = [] { return Objects("16"); }},
@@ -152,6 +160,8 @@ TEST_F(PageServerTest, TellsOfMapPendingPodsAndFixes) {
   const json map = AskJson("GET /api/map");
   EXPECT_EQ(map["cluster"]["name"], "test");
   EXPECT_EQ(map["cluster"]["live"], true);
+  EXPECT_EQ(map["cluster"]["read"], "4 objects");
+  EXPECT_EQ(map["cluster"]["warnings"], json({"odd"}));
   EXPECT_EQ(map["nodes"]["name"], json({"n1", "n2"}));
   EXPECT_EQ(map["pods"]["node"], json({1, -1}));
   EXPECT_EQ(AskJson("GET /api/pending")["groups"][0]["pods"], json({"default/large"}));
@@ -168,13 +178,14 @@ TEST_F(PageServerTest, AnswersWhatIfAndNothingChanges) {
   const json answer = AskJson("POST /api/what-if", R"({"drain":["n2"]})");
   EXPECT_EQ(answer["drained"][0]["moved"], json({"default/web"}));
   EXPECT_EQ(answer["after"]["nodes"], 2);
+  EXPECT_FALSE(answer.contains("warnings"));
   EXPECT_EQ(AskJson("POST /api/what-if", R"({"drain":["n2"]})"), answer)
       << "it is asked of the same";
   EXPECT_EQ(AskJson("GET /api/map"), before);
-  EXPECT_EQ(AskJson("POST /api/what-if",
-                    R"({"newConfig":"no node will do","reschedule":true})")["pods"][0]["after"],
-            nullptr)
-      << "the other scheduler leaves the pods to others";
+  const json other =
+      AskJson("POST /api/what-if", R"({"newConfig":"no node will do","reschedule":true})");
+  EXPECT_EQ(other["pods"][0]["after"], nullptr) << "the other scheduler leaves the pods to others";
+  EXPECT_EQ(other["warnings"], json({"of the configuration"}));
   EXPECT_THAT(Ask("POST /api/what-if", R"({"newConfig":"nonsense"})"),
               AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("newConfig: nonsense")));
   EXPECT_THAT(Ask("POST /api/what-if", R"({"drain":["n9"]})"),

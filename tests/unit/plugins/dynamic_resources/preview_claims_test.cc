@@ -92,6 +92,15 @@ TEST_F(PreviewClaimsTest, APoolThatCannotBeReadIsNamed) {
               ElementsAre(testing::EndsWith(
                   "invalid resource pools were encountered: gpu.example.com/n1: duplicate device "
                   "name gpu-0")));
+  // Then it is an error of the pod.
+  api::ResourceClaim all = MakeDeviceClaim("b").Request("gpu", "gpus").Obj();
+  all.spec.devices.requests[0].exactly->allocation_mode = api::kAllDevices;
+  all.spec.devices.requests[0].exactly->count = 0;
+  handle.ShowClaim(all);
+  EXPECT_THAT(Preview(PodWith({"b"}), 0),
+              ElementsAre(testing::EndsWith(
+                  "asks for all devices, but resource pool gpu.example.com/n1 is currently "
+                  "invalid: gpu.example.com/n1: duplicate device name gpu-0")));
 }
 
 // One by one there are enough of them.
