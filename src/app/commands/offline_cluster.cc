@@ -70,12 +70,9 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
                             const std::function<bool()>& interrupted) {
   const auto server = FindLiveCluster(flags);
   if (!server) return Fail(server.error());
-  Beyond beyond;
-  auto events =
-      ReadLiveCluster(*server, simulation.scheduler().features(), flags.seed,
-                      {flags.request_timeout, interrupted}, flags.all_kinds ? &beyond : nullptr);
+  auto events = ReadLiveCluster(*server, simulation.scheduler().features(), flags.seed,
+                                {flags.request_timeout, interrupted}, flags.all_kinds);
   if (!events) return Fail(events.error());
-  for (const std::string& why : beyond.left_out) PrintNote("Warning: " + why);
   SortPodsByCreation(*events);
   for (informers::InformerEvent& event : *events) {
     switch (event.type) {
