@@ -281,7 +281,7 @@ Result<std::optional<Settings>> SettingsOfTheCluster(const OfflineFlags& flags,
   return *std::move(settings);
 }
 
-// `gates` are those that it comes to.
+// `gates`: those that count.
 Result<Settings> SettingsOf(const OfflineFlags& flags, const InTreePlugins& plugins,
                             std::vector<std::string>& gates) {
   RunFlags run = flags.run;
