@@ -23,6 +23,8 @@ struct InformerOptions {
   // list or a watch is tried again, each time, and with nullptr once the server then answers. May
   // be empty.
   std::function<void(Kind, const client::ApiError*)> on_watch = {};
+  // Logs which kinds the server does not serve.
+  bool tells_absent = true;
 };
 
 // What an informer has seen; for metrics and dumps.

@@ -206,6 +206,7 @@ Reflector::Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed,
       list_again_backoff_(base::Backoff::Shape{}),
       store_(info, std::move(sink), options.kept_text),
       on_watch_(options.on_watch),
+      tells_absent_(options.tells_absent),
       versions_(std::move(versions)) {}
 
 void Reflector::Start() {
@@ -520,7 +521,7 @@ void Reflector::OnWatchEnded(const std::optional<client::ApiError>& error) {
 }
 
 void Reflector::CountAsEmpty(std::string_view why, const client::ApiError& error) {
-  if (!logged_absent_) {
+  if (!logged_absent_ && (tells_absent_ || error.code != 404)) {
     base::LogWarning(why, {{"resource", info_.resource}, {"err", error.ToString()}});
   }
   logged_absent_ = true;

@@ -136,6 +136,7 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   Time listed_again_{};  // when ListAgainLater() was called last
   ObjectStore store_;
   const std::function<void(Kind, const client::ApiError*)> on_watch_;
+  const bool tells_absent_;
   bool down_ = false;  // on_watch_ has had an error last
 
   Phase phase_ = Phase::kStreamingList;

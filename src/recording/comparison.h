@@ -19,7 +19,7 @@ namespace berth::recording {
 // Thread safety: one owner.
 class Comparison {
  public:
-  // Differences of pods of which `shows` says no are counted, and not told one by one.
+  // Differences of pods of which `shows` says no are counted, and not reported one by one.
   explicit Comparison(size_t most_differences, ShowsPod shows = nullptr)
       : most_differences_(most_differences), shows_(std::move(shows)) {}
 

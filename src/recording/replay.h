@@ -54,7 +54,7 @@ struct ReplayReport {
   bool identical() const { return num_differences == 0; }
 };
 
-// Whether differences of the pod, "namespace/name", are told one by one; empty: those of all are.
+// Whether differences of the pod, "namespace/name", are reported one by one; empty: of all pods.
 using ShowsPod = std::function<bool(std::string_view pod)>;
 
 struct ReplayOptions {

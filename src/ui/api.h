@@ -12,8 +12,10 @@
 #include "src/base/mutex.h"
 #include "src/questions/pending_pods.h"
 #include "src/questions/question_line.h"
+#include "src/questions/what_if.h"
 #include "src/serving/router.h"
 #include "src/simulator/admission.h"
+#include "src/simulator/pod_controllers.h"
 #include "src/simulator/simulation.h"
 #include "src/ui/story.h"
 

@@ -54,14 +54,8 @@ std::string MissingRights(const Refusals& refusals) {
 // What the lists bring, up to their end.
 class Reading {
  public:
-  // `watched` must come; of the other kinds, which may be absent, `left_out` is told.
-  Reading(const std::vector<informers::Kind>& kinds, const Clock& clock, const Patience& patience,
-          const std::vector<informers::Kind>& watched, std::vector<std::string>& left_out)
-      : missing_(kinds.begin(), kinds.end()),
-        watched_(watched.begin(), watched.end()),
-        left_out_(left_out),
-        clock_(clock),
-        patience_(patience) {
+  Reading(const std::vector<informers::Kind>& kinds, const Clock& clock, const Patience& patience)
+      : missing_(kinds.begin(), kinds.end()), clock_(clock), patience_(patience) {
     if (patience.time > Duration::zero()) deadline_ = clock.Now() + patience.time;
   }
 
@@ -77,11 +71,6 @@ class Reading {
     refused_.erase(event.kind);
   }
   void Take(Refusal refusal) {
-    const bool absent = refusal.error.code == 404;
-    if (!watched_.contains(refusal.kind) && (absent || refusal.error.code == 403)) {
-      if (missing_.erase(refusal.kind) > 0 && !absent) left_out_.push_back(refusal.error.message);
-      return;
-    }
     if (!IsFinal(refusal.error) || !missing_.contains(refusal.kind)) return;
     if (refusal.error.code != 403) {
       if (!unreachable_) unreachable_ = std::move(refusal.error);
@@ -104,8 +93,6 @@ class Reading {
 
  private:
   std::set<informers::Kind> missing_;
-  const std::set<informers::Kind> watched_;
-  std::vector<std::string>& left_out_;
   const Clock& clock_;
   const Patience& patience_;
   std::optional<Time> deadline_;
@@ -191,17 +178,17 @@ Result<std::vector<informers::InformerEvent>> ReadLiveCluster(const client::Serv
                                                               const Features& features,
                                                               uint64_t seed,
                                                               const Patience& patience,
-                                                              Beyond* beyond) {
+                                                              bool all_kinds) {
   const base::RealClock clock;
   base::Inbox<News> inbox;
   informers::InformerOptions how;
   how.on_watch = [&inbox](informers::Kind kind, const client::ApiError* error) {
     if (error != nullptr) inbox.Push(Refusal{kind, *error});
   };
-  const std::vector<informers::Kind> watched = informers::WatchedKinds(features);
-  const std::vector<informers::Kind> kinds = beyond == nullptr ? watched : informers::AllKinds();
-  Beyond none;
-  Reading reading(kinds, clock, patience, watched, (beyond == nullptr ? none : *beyond).left_out);
+  how.tells_absent = !all_kinds;
+  const std::vector<informers::Kind> kinds =
+      all_kinds ? informers::AllKinds() : informers::WatchedKinds(features);
+  Reading reading(kinds, clock, patience);
   {
     const auto watches = Watches::Start(
         server, kinds, seed, clock,
@@ -354,8 +341,7 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Open(const client::ServerConfi
     shared->OnWatch(kind, error);
   };
   const std::vector<informers::Kind> kinds = informers::WatchedKinds(features);
-  std::vector<std::string> none;
-  Reading reading(kinds, impl->clock, patience, kinds, none);
+  Reading reading(kinds, impl->clock, patience);
   auto watches = Watches::Start(
       server, kinds, seed, impl->clock,
       [shared](informers::InformerEvent event) { shared->Take(std::move(event)); }, how);

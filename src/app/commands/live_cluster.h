@@ -28,22 +28,15 @@ struct Patience {
   std::function<bool()> interrupted = nullptr;  // says yes: no longer
 };
 
-// Which kinds are listed besides those that the daemon watches: all that the server has. What may
-// not be listed of them is told here, in kubectl's words.
-struct Beyond {
-  std::vector<std::string> left_out;
-};
-
-// Lists every kind that the daemon watches with these gates, or all of them with `beyond`, and
-// returns what the informers
-// reported up to the moment when all of them had synced. Only reads. Errors: within two seconds
-// where waiting is in vain (IsFinal), in kubectl's words and with all rights that are missing; else
-// not all lists came while there was `patience`.
+// Lists every kind that the daemon watches with these gates, or with `all_kinds` those of all gates
+// and plugins, and returns what the informers reported up to the moment when all of them had
+// synced. Only reads. Errors: within two seconds where waiting is in vain (IsFinal), in kubectl's
+// words and with all rights that are missing; else not all lists came while there was `patience`.
 Result<std::vector<informers::InformerEvent>> ReadLiveCluster(const client::ServerConfig& server,
                                                               const Features& features,
                                                               uint64_t seed,
                                                               const Patience& patience,
-                                                              Beyond* beyond = nullptr);
+                                                              bool all_kinds = false);
 
 // Appends the cluster's objects of a kind that admission goes by and no scheduler watches. Errors:
 // in kubectl's words, also where the user may not list them.

@@ -83,12 +83,9 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
                             const std::function<bool()>& interrupted) {
   const auto server = FindLiveCluster(flags);
   if (!server) return Fail(server.error());
-  Beyond beyond;
-  auto events =
-      ReadLiveCluster(*server, simulation.scheduler().features(), flags.seed,
-                      {flags.request_timeout, interrupted}, flags.all_kinds ? &beyond : nullptr);
+  auto events = ReadLiveCluster(*server, simulation.scheduler().features(), flags.seed,
+                                {flags.request_timeout, interrupted}, flags.all_kinds);
   if (!events) return Fail(events.error());
-  for (const std::string& why : beyond.left_out) PrintNote("Warning: " + why);
   SortPodsByCreation(*events);
   std::vector<api::ObjectPtr> objects;
   for (const informers::InformerEvent& event : *events) {
@@ -311,7 +308,7 @@ Result<std::optional<Settings>> SettingsOfTheCluster(const OfflineFlags& flags,
   return *std::move(settings);
 }
 
-// `gates` are those that it comes to.
+// `gates`: those that count.
 Result<Settings> SettingsOf(const OfflineFlags& flags, const InTreePlugins& plugins,
                             std::vector<std::string>& gates) {
   RunFlags run = flags.run;

@@ -106,7 +106,7 @@ class LiveClusterTest : public testing::Test {
     server.cluster.server = server_.url();
     const base::RealClock clock;
     const Time began = clock.Now();
-    auto events = ReadLiveCluster(server, {}, 1, {patience, nullptr}, beyond_);
+    auto events = ReadLiveCluster(server, {}, 1, {patience, nullptr}, all_kinds_);
     took_ = clock.Now() - began;
     return events;
   }
@@ -118,7 +118,7 @@ class LiveClusterTest : public testing::Test {
   }
 
   Duration took_{};
-  Beyond* beyond_ = nullptr;
+  bool all_kinds_ = false;
   std::map<std::string, int> refused_;  // codes, by resource
   std::mutex mutex_;
   std::set<std::string> silent_;
@@ -139,16 +139,22 @@ class LiveClusterTest : public testing::Test {
       test::TestServer::Options{.tls = false}};
 };
 
-TEST_F(LiveClusterTest, KindsBeyondTheWatchedOnesMayBeAbsentOrForbidden) {
-  refused_ = {{"podgroups", 404}, {"devicetaintrules", 403}};
-  Beyond beyond;
-  beyond_ = &beyond;
+TEST_F(LiveClusterTest, KindsThatNoGateAsksForMayBeAbsentOrForbidden) {
+  refused_ = {{"podgroups", 404},
+              {"noderesourcetopologies", 404},
+              {"elasticquotas", 404},
+              {"devicetaintrules", 403}};
+  all_kinds_ = true;
+  testing::internal::CaptureStderr();
   const auto events = Read(60s);
+  base::FlushLogs();
+  const std::string log = testing::internal::GetCapturedStderr();
   ASSERT_TRUE(events) << events.error().message;
   EXPECT_LT(took_, 10s);
   EXPECT_EQ(events->size(), 2u);
-  EXPECT_THAT(beyond.left_out, ElementsAre(HasSubstr("cannot list resource \"devicetaintrules\"")));
   EXPECT_TRUE(seen_.contains("compositepodgroups"));
+  EXPECT_THAT(log, HasSubstr("resource=\"devicetaintrules\""));
+  EXPECT_THAT(log, testing::Not(HasSubstr("podgroups")));
 }
 
 TEST_F(LiveClusterTest, AWorkloadWithoutPodsIsFoundByItsName) {

@@ -11,6 +11,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/thread.h"
+#include "src/documents/parse.h"
 #include "src/ui/api.h"
 #include "src/ui/page.h"
 #include "tests/support/plain_client.h"
