@@ -2,7 +2,6 @@
 #include "src/app/commands/offline_cluster.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -135,8 +134,7 @@ std::vector<std::string> WarningsOf(const std::vector<api::ObjectPtr>& objects) 
 }
 
 void PrintWarnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings)
-    std::fputs(("Warning: " + warning + "\n").c_str(), stderr);
+  for (const std::string& warning : warnings) PrintNote("Warning: " + warning);
 }
 
 simulator::SimulationOptions SimulationOptionsFor(config::SchedulerConfiguration configuration,
@@ -294,7 +292,7 @@ Result<simulator::SimulationOptions> SimulationOptionsOf(const OfflineFlags& fla
                                                          const InTreePlugins& plugins) {
   auto settings = SettingsOf(flags, plugins);
   if (!settings) return Fail(settings.error());
-  for (const std::string& warning : settings->warnings()) PrintNote("Warning: " + warning);
+  PrintWarnings(settings->warnings());
   const Features features = settings->features();
   return SimulationOptionsFor(std::move(settings->configuration), features, flags.seed);
 }
@@ -344,7 +342,7 @@ simulator::AdmissionObjects LiveAdmission(const OfflineFlags& flags) {
     const auto read = ReadAdmissionObjects(*server, kind, patience, objects);
     if (read) continue;
     const std::string kinds = std::string(kind.kind) + (kind.kind.ends_with('s') ? "es" : "s");
-    std::fputs(("Warning: without " + kinds + ": " + read.error().message + "\n").c_str(), stderr);
+    PrintNote("Warning: without " + kinds + ": " + read.error().message);
   }
   return objects;
 }
