@@ -123,14 +123,14 @@ std::string VolumeZone::InTheWayOf(const api::Pod& pod, const NodeView& node) co
   const Listers& listers = handle_->listers();
   std::string text;
   ForEachClaimName(pod, [&](const std::string& name) {
-    const auto* claim = listers.FindPersistentVolumeClaim(pod.metadata.namespace_, name);
-    if (!text.empty() || claim == nullptr) return;
-    const api::PersistentVolume* volume = listers.FindPersistentVolume(claim->spec.volume_name);
-    if (volume == nullptr) return;
-    for (const VolumeTopology& topology : TopologiesOf(*volume)) {
+    std::vector<VolumeTopology> topologies;
+    const std::string& namespace_ = pod.metadata.namespace_;
+    if (!text.empty() || !AddTopologiesOf(name, namespace_, listers, topologies).empty()) return;
+    for (const VolumeTopology& topology : topologies) {
       if (IsWithin({&topology, 1}, node.node())) continue;
-      text = "volume " + volume->metadata.name + " of claim " + name + " is in " +
-             std::string(topology.key) + "=" + absl::StrJoin(topology.values, " or ");
+      text = "volume " + listers.FindPersistentVolumeClaim(namespace_, name)->spec.volume_name +
+             " of claim " + name + " is in " + std::string(topology.key) + "=" +
+             absl::StrJoin(topology.values, " or ");
       return;
     }
   });

@@ -157,9 +157,8 @@ Reply JudgePods(const std::vector<PodPtr>& pods, Mirror& mirror,
     AppendJudgement(*judgement, list.Next());
   }
   list.Close();
-  WhatIf question;
-  question.add.assign(pods.begin(), pods.end());
-  const std::vector<std::string> warnings = MissingOf(question, mirror.simulation());
+  const std::vector<std::string> warnings =
+      MissingOf({pods.begin(), pods.end()}, {}, mirror.simulation());
   if (!warnings.empty()) base::AppendJsonList(warnings, document.Key("warnings"));
   document.Close();
   reply.text += '\n';

@@ -64,29 +64,25 @@ PodPtr TakeOffItsNode(const api::Pod& placed, simulator::Simulation& picture) {
 explain::Explanation Explain(scheduler::Scheduler& scheduler,
                              const std::shared_ptr<const api::Pod>& pod,
                              const PodQuestion& question) {
-  std::optional<explain::Fixes> fixes;
-  std::optional<explain::Fixes> fixes_of_others;
-  GroupPtr group = GroupOf(pod, question, scheduler);
+  explain::Explanation explanation{.judgement = nullptr,
+                                   .group = GroupOf(pod, question, scheduler)};
   if (question.find_fixes) {
-    fixes = question.find_fixes(pod);
-    if (fixes->fixes.empty() && group != nullptr && group->exists && group->tried) {
-      fixes_of_others = FixesOfOthers(pod, *group, question, scheduler);
+    // Says whose fixes to look for; after the search it is no longer of use.
+    explanation.judgement = scheduler.Judge(pod);
+    if (explanation.judgement->kind() == engine::Judgement::Kind::kUnschedulable) {
+      explanation.fixes = question.find_fixes(pod);
+    } else if (explanation.held_by_group()) {
+      explanation.fixes = FixesOfOthers(pod, *explanation.group, question, scheduler);
     }
   }
   const auto now = [clock = question.clock] { return clock == nullptr ? Time() : clock->Now(); };
   const Time began = now();
-  explain::Explanation explanation{.judgement = scheduler.Judge(pod)};
+  explanation.judgement = scheduler.Judge(pod);
   const Time decided = now();
   engine::Judgement& judgement = *explanation.judgement;
   judgement.Explain();
   if (question.preemption) judgement.PreviewPreemption();
   if (question.claims) judgement.PreviewClaims();
-  explanation.group = std::move(group);
-  if (judgement.kind() == engine::Judgement::Kind::kUnschedulable) {
-    explanation.fixes = std::move(fixes);
-  } else if (explanation.held_by_group()) {
-    explanation.fixes = std::move(fixes_of_others);
-  }
   explanation.position = question.position;
   explanation.decision = decided - began;
   explanation.reasons = now() - decided;

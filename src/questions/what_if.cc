@@ -286,14 +286,19 @@ bool WhatIf::any() const {
 }
 
 std::vector<std::string> MissingOf(const WhatIf& question, const Simulation& cluster) {
-  const std::vector<api::ObjectPtr> objects = ObjectsOf(question);
+  return MissingOf(ObjectsOf(question), question.admission, cluster);
+}
+
+std::vector<std::string> MissingOf(const std::vector<api::ObjectPtr>& objects,
+                                   const simulator::AdmissionObjects& admission,
+                                   const Simulation& cluster) {
   std::set<std::string> runtime_classes;
   for (const api::ObjectPtr& object : objects) {
     if (const auto* pod = api::As<api::Pod>(object))
       runtime_classes.emplace(simulator::NotedRuntimeClass(*pod));
   }
   std::vector<std::string> texts =
-      simulator::MissingRuntimeClasses(std::move(runtime_classes), question.admission);
+      simulator::MissingRuntimeClasses(std::move(runtime_classes), admission);
   if (!objects.empty())
     std::ranges::move(simulator::MissingReferences(objects, cluster.api()),
                       std::back_inserter(texts));

@@ -82,6 +82,10 @@ Result<WhatIf> ParseWhatIf(std::string_view json);
 // What the question refers to that neither it nor the cluster has, for people: of its objects, and
 // of the pods of its controllers.
 std::vector<std::string> MissingOf(const WhatIf& question, const simulator::Simulation& cluster);
+// The same of objects alone, beside the RuntimeClasses of `admission`.
+std::vector<std::string> MissingOf(const std::vector<api::ObjectPtr>& objects,
+                                   const simulator::AdmissionObjects& admission,
+                                   const simulator::Simulation& cluster);
 
 // Looks at `today`, lets it settle, then makes the changes, and tells what differs. With `other`,
 // which was made of the same objects, the changes are made there, and the difference between the

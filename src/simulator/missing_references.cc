@@ -66,30 +66,7 @@ class References {
       : cluster_(cluster),
         has_slices_(cluster != nullptr && cluster->Count(Kind::kResourceSlice) > 0) {}
 
-  // Of an object that is there: what it refers to does not count.
-  void See(const api::ObjectPtr& object) {
-    if (const auto* claim = api::As<api::PersistentVolumeClaim>(object)) {
-      claims_.there.insert(claim->metadata.Key());
-    } else if (const auto* device_claim = api::As<api::ResourceClaim>(object)) {
-      device_claims_.there.insert(device_claim->metadata.Key());
-    } else if (const auto* claim_template = api::As<api::ResourceClaimTemplate>(object)) {
-      templates_.there.insert(claim_template->metadata.Key());
-    } else if (const auto* namespace_ = api::As<api::Namespace>(object)) {
-      namespaces_.there.insert(namespace_->metadata.name);
-    } else if (const auto* volume = api::As<api::PersistentVolume>(object)) {
-      volumes_.there.insert(volume->metadata.name);
-    } else if (const auto* storage_class = api::As<api::StorageClass>(object)) {
-      storage_classes_.there.insert(storage_class->metadata.name);
-    } else if (const auto* device_class = api::As<api::DeviceClass>(object)) {
-      device_classes_.there.insert(device_class->metadata.name);
-    } else if (const auto* group = api::As<api::PodGroup>(object)) {
-      groups_.there.insert(group->metadata.Key());
-    } else if (api::As<api::ResourceSlice>(object) != nullptr) {
-      has_slices_ = true;
-    }
-  }
-
-  // Of an object whose references count.
+  // Of an object that is there, and whose references count.
   void Take(const api::ObjectPtr& object) {
     See(object);
     if (const auto* pod = api::As<api::Pod>(object)) {
@@ -134,6 +111,28 @@ class References {
   }
 
  private:
+  void See(const api::ObjectPtr& object) {
+    if (const auto* claim = api::As<api::PersistentVolumeClaim>(object)) {
+      claims_.there.insert(claim->metadata.Key());
+    } else if (const auto* device_claim = api::As<api::ResourceClaim>(object)) {
+      device_claims_.there.insert(device_claim->metadata.Key());
+    } else if (const auto* claim_template = api::As<api::ResourceClaimTemplate>(object)) {
+      templates_.there.insert(claim_template->metadata.Key());
+    } else if (const auto* namespace_ = api::As<api::Namespace>(object)) {
+      namespaces_.there.insert(namespace_->metadata.name);
+    } else if (const auto* volume = api::As<api::PersistentVolume>(object)) {
+      volumes_.there.insert(volume->metadata.name);
+    } else if (const auto* storage_class = api::As<api::StorageClass>(object)) {
+      storage_classes_.there.insert(storage_class->metadata.name);
+    } else if (const auto* device_class = api::As<api::DeviceClass>(object)) {
+      device_classes_.there.insert(device_class->metadata.name);
+    } else if (const auto* group = api::As<api::PodGroup>(object)) {
+      groups_.there.insert(group->metadata.Key());
+    } else if (api::As<api::ResourceSlice>(object) != nullptr) {
+      has_slices_ = true;
+    }
+  }
+
   void TakePod(const api::Pod& pod) {
     const std::string& in = pod.metadata.namespace_;
     namespaces_.asked_for.insert(in);

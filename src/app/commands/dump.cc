@@ -19,7 +19,7 @@ int Dump(const std::vector<std::string>& arguments, const std::string& program,
   if (!made) return FailWith(made.error().message);
   auto beside = FillSimulation(*flags, *made->simulation);
   if (!beside) return FailWith(beside.error().message);
-  if (flags->live()) *beside = {LiveAdmission(*flags), LiveIdleWorkloads(*flags)};
+  if (flags->live()) *beside = {LiveAdmission(*flags), LiveIdleWorkloads(*flags), {}};
   std::string text = simulator::DumpOf(made->simulation->api(), beside->admission, beside->idle);
   if (flags->output == OutputFormat::kYaml) {
     std::erase(text, '\n');  // an object a line

@@ -5,7 +5,6 @@
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <span>
 #include <utility>
@@ -140,8 +139,7 @@ std::vector<std::string> WarningsOf(const std::vector<api::ObjectPtr>& objects) 
 }
 
 void PrintWarnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings)
-    std::fputs(("Warning: " + warning + "\n").c_str(), stderr);
+  for (const std::string& warning : warnings) PrintNote("Warning: " + warning);
 }
 
 simulator::SimulationOptions SimulationOptionsFor(config::SchedulerConfiguration configuration,
@@ -332,7 +330,7 @@ Result<simulator::SimulationOptions> SimulationOptionsOf(const OfflineFlags& fla
                                                          std::vector<std::string>& gates) {
   auto settings = SettingsOf(flags, plugins, gates);
   if (!settings) return Fail(settings.error());
-  for (const std::string& warning : settings->warnings()) PrintNote("Warning: " + warning);
+  PrintWarnings(settings->warnings());
   const Features features = settings->features();
   return SimulationOptionsFor(std::move(settings->configuration), features, flags.seed);
 }

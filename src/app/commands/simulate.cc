@@ -135,7 +135,7 @@ int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins,
   }
   auto answer = questions::AskWhatIf(*question, today, other.simulation.get(), kFlagNames);
   if (!answer) return FailWith(answer.error().message);
-  for (const std::string& warning : answer->warnings) PrintNote("Warning: " + warning);
+  PrintWarnings(answer->warnings);
   answer->namespace_ = flags.namespace_;
   std::string text;
   IsDocument(flags.output) ? questions::AppendAnswer(*answer, text)

@@ -55,7 +55,7 @@ Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& 
   if (!simulation) return Fail(simulation.error());
   auto filled = FillSimulation(flags, **simulation, interrupted);
   if (!filled) return Fail(filled.error());
-  if (beside != nullptr) *beside = std::move(*filled);
+  if (beside != nullptr) *beside = *std::move(filled);
   Objects objects;
   const auto add = [&](informers::Kind kind) {
     (*simulation)->api().ForEach(kind, [&](const api::ObjectPtr& object) {

@@ -18,7 +18,7 @@ export const kResults = {
   error: ['error', 'bad'],
 };
 
-const isStopped = ({result}) => result === 'unschedulable' || result === kHeld;
+export const isStopped = ({result}) => result === 'unschedulable' || result === kHeld;
 
 export function badge(result) {
   const [text, kind] = kResults[result] ?? [result, 'warn'];

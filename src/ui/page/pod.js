@@ -2,7 +2,7 @@
 // One pod: why it is where it is, or nowhere, and what would let it schedule.
 
 import {age, amount, announce, byName, commandBox, count, counted, h, meter, nodeLink, pager, podLink} from './dom.js';
-import {badge, changesOf, kHeld, reasonText} from './pending.js';
+import {badge, changesOf, isStopped, kHeld, reasonText} from './pending.js';
 
 const kNodesAPage = 20;
 const kMostFound = 50;
@@ -39,7 +39,7 @@ export class PodView {
       if (document.verdict.message !== before) this.fixes = undefined;
       this.document = document;
       this.render();
-      if (isStopped(document) && this.fixes === undefined) await this.findFixes(key);
+      if (isStuck(document) && this.fixes === undefined) await this.findFixes(key);
     } catch (error) {
       if (out()) return;
       this.key = undefined;
@@ -94,7 +94,7 @@ export class PodView {
     const opened = [...this.element.querySelectorAll('details[open]')].map(({id}) => id);
     this.element.replaceChildren(h('div', {},
       h('p', {className: 'crumb'}, h('a', {href: '#/pod'}, 'Pod')),
-      h('h2', {}, key, waits(document) ? badge(isHeld(verdict) ? kHeld : verdict.result) : h('span', {className: 'badge good'}, 'placed')),
+      h('h2', {}, key, waits(document) ? badge(resultOf(verdict)) : h('span', {className: 'badge good'}, 'placed')),
       this.facts(),
       this.selectors(document.facts),
       waits(document) ? null : placement(document),
@@ -131,7 +131,7 @@ export class PodView {
       verdict.message === undefined ? null : h('p', {className: 'message large'}, verdict.message),
       verdict.extendersNotAsked === undefined ? null : h('p', {className: 'dim'}, `Extenders that were not asked: ${verdict.extendersNotAsked.join(', ')}`),
       verdict.podGroup === undefined ? null : this.podGroup(verdict.podGroup),
-      isStopped(this.document) ? this.fixesCard() : null,
+      isStuck(this.document) ? this.fixesCard() : null,
       this.scores(verdict),
       this.nearMisses(verdict),
       this.claims(verdict),
@@ -246,8 +246,10 @@ const hasStarted = ({compositePodGroup, minCount = 0, placed}) => compositePodGr
 /** Whether some node would take the pod, and its pod group keeps it from going there. */
 const isHeld = ({podGroup}) => podGroup?.holdsPod === true;
 
-/** Whether a pod that waits would get no node now. */
-const isStopped = (document) => waits(document) && (document.verdict.result === 'unschedulable' || isHeld(document.verdict));
+const resultOf = (verdict) => isHeld(verdict) ? kHeld : verdict.result;
+
+/** Whether the pod waits, and would get no node now. */
+const isStuck = ({node, verdict}) => waits({node}) && isStopped({result: resultOf(verdict)});
 
 /** Whether the pod has no node, or waits on it for its resize. */
 const waits = ({node}) => node === undefined;
