@@ -215,7 +215,9 @@ constexpr PluginOptions kDiskOptions = {.each_pod = true};
 berth_plugin AzureDiskLimitsPlugin() {
   return Define<LimitsOf<kAzureDisk>>("AzureDiskLimits", kDiskOptions);
 }
-berth_plugin CinderLimitsPlugin() { return Define<LimitsOf<kCinder>>("CinderLimits", kDiskOptions); }
+berth_plugin CinderLimitsPlugin() {
+  return Define<LimitsOf<kCinder>>("CinderLimits", kDiskOptions);
+}
 berth_plugin EBSLimitsPlugin() { return Define<LimitsOf<kEbs>>("EBSLimits", kDiskOptions); }
 berth_plugin GCEPDLimitsPlugin() { return Define<LimitsOf<kGcePd>>("GCEPDLimits", kDiskOptions); }
 

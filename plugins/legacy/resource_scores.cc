@@ -111,8 +111,8 @@ class ScoreOf final : public ResourceScore {
 };
 
 constexpr PluginOptions kScoreOptions = {.declares_inputs = true,
-                                    .pod_parts = BERTH_READS_POD_REQUESTS,
-                                    .reach = BERTH_REACH_NODE | BERTH_REACH_USAGE};
+                                         .pod_parts = BERTH_READS_POD_REQUESTS,
+                                         .reach = BERTH_REACH_NODE | BERTH_REACH_USAGE};
 
 }  // namespace
 
