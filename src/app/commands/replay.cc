@@ -95,9 +95,9 @@ void AppendReplayTable(const std::string& id, const recording::Header& header,
   if (report.differences.size() < report.num_shown) {
     out += " The first " + std::to_string(report.differences.size()) + ":";
   }
-  out += "\n";
+  out += '\n';
   if (report.differences.empty()) return;
-  out += "\n";
+  out += '\n';
   explain::TextTable table;
   table.AddColumn("DECISION", explain::TextTable::Align::kRight);
   table.AddColumn("AFTER", explain::TextTable::Align::kRight);
