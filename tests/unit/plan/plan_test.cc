@@ -124,12 +124,12 @@ TEST_F(PlanTest, WhatMustNotMoveStays) {
            Replica("a", "2").SchedulingGroup("gang").OnNode("n1"),
            Replica("a", "2").ResourceClaim("gpu").OnNode("n1"),
        }) {
-    SCOPED_TRACE(plan::WhyItStays(pod));
+    SCOPED_TRACE(WhyItStays(pod));
     Apply(pod);
     const Plan plan = Find("fit=default/big");
     EXPECT_EQ(plan.outcome, Plan::Outcome::kImpossible);
     EXPECT_THAT(plan.moves, IsEmpty());
-    EXPECT_NE(plan::WhyItStays(pod), "");
+    EXPECT_NE(WhyItStays(pod), "");
   }
 }
 
