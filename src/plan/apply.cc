@@ -191,9 +191,7 @@ class Run {
 // The pods that must go before the node is empty.
 std::vector<PodPtr> HoldersOf(const std::string& node, const Simulation& simulation) {
   std::vector<PodPtr> pods = questions::PodsOn(simulation, node);
-  std::erase_if(pods, [](const PodPtr& pod) {
-    return IsDaemon(*pod) || IsMirror(*pod);
-  });
+  std::erase_if(pods, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod); });
   return pods;
 }
 

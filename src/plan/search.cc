@@ -130,20 +130,6 @@ class Trial {
   size_t judged_ = 0;
 };
 
-// Calls visit(id, amount) for each resource of which there is some.
-template <typename Visit>
-void ForEachRequest(const Resources& requests, Visit visit) {
-  const std::pair<ResourceId, int64_t> fixed[] = {{kCpu, requests.milli_cpu},
-                                                  {kMemory, requests.memory},
-                                                  {kEphemeralStorage, requests.ephemeral_storage}};
-  for (const auto& [id, amount] : fixed) {
-    if (amount > 0) visit(id, amount);
-  }
-  for (const auto& [id, amount] : requests.scalars) {
-    if (amount > 0) visit(id, amount);
-  }
-}
-
 // The feasible node with the highest total, by name where several have it, and never `but`. "":
 // there is none.
 std::string BestNode(const Judgement& judgement, std::string_view but = "") {
@@ -182,7 +168,9 @@ struct Candidates {
 class Search {
  public:
   Search(simulator::Simulation& simulation, const Limits& limits)
-      : trial_(simulation, limits), limits_(limits), budgets_(questions::EvictionBudgetsOf(simulation)) {
+      : trial_(simulation, limits),
+        limits_(limits),
+        budgets_(questions::EvictionBudgetsOf(simulation)) {
     simulation.api().ForEach(Kind::kPod, [this](const api::ObjectPtr& object) {
       const PodPtr& pod = std::get<PodPtr>(object);
       if (IsGoing(*pod)) going_.push_back(pod);
@@ -263,7 +251,7 @@ std::vector<Movable> Search::MovableOn(const std::string& node, const PodInfo& a
   for (const PodInfo* pod : cache.pods(row)) {
     if (!WhyItStays(*pod->pod).empty()) continue;
     Movable one{pod->pod, 0};
-    ForEachRequest(asked.requests, [&](ResourceId id, int64_t wanted) {
+    ForEachAmount(asked.requests, [&](ResourceId id, int64_t wanted) {
       const auto part = static_cast<double>(pod->placed.Get(id)) / static_cast<double>(wanted);
       one.size = std::max(one.size, part);
     });
@@ -299,7 +287,7 @@ Candidates Search::CandidatesFor(const PodPtr& pod) {
     }
     if (movable.empty()) return;
     size_t fewest = 1;
-    ForEachRequest(asked->requests, [&](ResourceId id, int64_t wanted) {
+    ForEachAmount(asked->requests, [&](ResourceId id, int64_t wanted) {
       WideAmount room = WideAmount{snapshot.allocatable(id)[row]} - snapshot.requested(id)[row];
       std::vector<int64_t> amounts;
       for (const PodInfo* other : movable) amounts.push_back(other->placed.Get(id));
@@ -505,8 +493,7 @@ bool Search::MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth
 // node already.
 bool Search::CarryOut(const Step& step) {
   const bool waits = step.pod->spec.node_name.empty();
-  const PodPtr again =
-      waits ? step.pod : PendingCopy(*step.pod, step.pod->metadata.name);
+  const PodPtr again = waits ? step.pod : PendingCopy(*step.pod, step.pod->metadata.name);
   if (!waits) trial_.Remove(*step.pod);
   if (!trial_.FitsOn(again, step.to)) return false;
   trial_.Place(*again, step.to);
@@ -537,7 +524,7 @@ bool Search::Replay(const Steps& steps, std::vector<Move>& moves) {
               .to = step.to,
               .wave = wave};
     const PodInfoPtr info = trial_.InfoOf(step.pod);
-    ForEachRequest(info->requests, [&](ResourceId id, int64_t amount) {
+    ForEachAmount(info->requests, [&](ResourceId id, int64_t amount) {
       move.frees.emplace_back(trial_.cache().resource_names().Name(id), amount);
     });
     moves.push_back(std::move(move));
@@ -764,9 +751,8 @@ Result<Plan> Search::Empty(const Goal& goal) {
   if (!Cordon(goal.name)) return Fail(questions::NoNode(goal.name, trial_.simulation()));
   emptied_ = goal.name;
   std::vector<PodPtr> leaving = questions::PodsOn(trial_.simulation(), goal.name);
-  std::erase_if(leaving, [](const PodPtr& pod) {
-    return IsDaemon(*pod) || IsMirror(*pod) || IsGoing(*pod);
-  });
+  std::erase_if(
+      leaving, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod) || IsGoing(*pod); });
   for (const PodPtr& pod : leaving) {
     if (std::string why = WhyItStays(*pod); !why.empty()) {
       plan.left_out.push_back({pod->metadata.Key(), std::move(why)});

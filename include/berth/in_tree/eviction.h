@@ -22,8 +22,8 @@ const api::OwnerReference* ControllerOf(const api::ObjectMeta& meta);
 bool IsDaemon(const api::Pod& pod);
 // Made by a kubelet from a file: evictions do not touch it.
 bool IsMirror(const api::Pod& pod);
-// Whether it is being deleted, and its controller has made the next one. A StatefulSet's has the name
-// of this one, so it waits for its end.
+// Whether it is being deleted, and its controller has made the next one. A StatefulSet's has the
+// name of this one, so it waits for its end.
 bool HasSuccessor(const api::Pod& pod);
 // Whether another takes its place elsewhere when it goes. Of a pod that is being deleted already
 // only a StatefulSet makes another then; other controllers have made theirs.
