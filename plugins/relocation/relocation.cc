@@ -52,20 +52,29 @@ void RelocationBooks::Tell(const api::Pod& victim, const std::string& note,
   handle().RecordEvent(victim, PodEventType::kNormal, "Relocated", "Relocating", note, related);
 }
 
-void RelocationBooks::NoteAnswer(const AsyncStatus& answer) {
+void RelocationBooks::NoteAnswer(const std::string& preemptor_uid, const AsyncStatus& answer) {
   std::string_view result = "failed";
   if (answer.ok()) result = "evicted";
   if (answer.code == Code::kSkip) result = "gone";
   if (answer.code == Code::kUnschedulable) result = "refused";
   handle().CountMetric("berth_relocation_evictions_total", {result}, 1);
+  const auto waiting = waiting_.find(preemptor_uid);
+  const bool going = answer.ok() || answer.code == Code::kSkip;
+  if (going && waiting != waiting_.end() && waiting->second.unmoved > 0) --waiting->second.unmoved;
 }
 
 void RelocationBooks::Count(const Preemptor& preemptor, bool failed, Duration) {
   handle().CountMetric("berth_relocations_total", {failed ? "given_up" : "moved"}, 1);
   if (!failed) return;
   std::erase_if(promised_, [&](const Promised& one) { return one.for_uid == preemptor.uid; });
-  const auto waiting = waiting_.find(preemptor.uid);
-  if (waiting != waiting_.end()) WakeAtNextSearch(waiting->second);
+  const auto found = waiting_.find(preemptor.uid);
+  if (found == waiting_.end()) return;
+  Waiting& waiting = found->second;
+  // What did not move is no move.
+  const size_t unmoved = std::min(waiting.unmoved, moved_.size());
+  moved_.erase(moved_.end() - static_cast<std::ptrdiff_t>(unmoved), moved_.end());
+  waiting.moves -= static_cast<int64_t>(waiting.unmoved);
+  WakeAtNextSearch(waiting);
 }
 
 RelocationBooks::Waiting& RelocationBooks::Note(const api::Pod& pod, Duration min_pending) {
@@ -112,11 +121,12 @@ void RelocationBooks::ForgetSettled() {
 std::vector<PodUnderWay> RelocationBooks::UnderWayForOthers(std::string_view uid) {
   std::erase_if(promised_, [&](const Promised& one) {
     const auto waiting = waiting_.find(one.for_uid);
-    return one.for_uid == uid || waiting == waiting_.end() ||
-           !Waits(waiting->first, waiting->second);
+    return waiting == waiting_.end() || !Waits(waiting->first, waiting->second);
   });
   std::vector<PodUnderWay> under_way;
-  for (const Promised& one : promised_) under_way.push_back(one.place);
+  for (const Promised& one : promised_) {
+    if (one.for_uid != uid) under_way.push_back(one.place);
+  }
   return under_way;
 }
 
@@ -126,6 +136,8 @@ void RelocationBooks::Begin(const api::Pod& pod, Waiting& waiting, const Room& r
   const api::ObjectMeta& metadata = pod.metadata;
   waiting.node = node;
   waiting.moves += static_cast<int64_t>(room.moves.size());
+  waiting.unmoved = room.moves.size();
+  std::erase_if(promised_, [&](const Promised& one) { return one.for_uid == metadata.uid; });
   std::vector<EvictedPod> evicted;
   for (const PodMove& move : room.moves) {
     const std::string& to = snapshot.node(move.to).metadata.name;

@@ -34,6 +34,7 @@ class RelocationBooks final : public Evictions {
     Time next_search;       // none is made before
     bool wakes = false;     // it is tried again at that time
     int64_t moves = 0;      // that were made for it
+    size_t unmoved = 0;     // pods of the moves under way that are not known to be going
     std::string node = {};  // for which they were made
   };
   // What is known of a pod that fits nowhere at this moment.
@@ -45,7 +46,7 @@ class RelocationBooks final : public Evictions {
   int64_t MovesLeft(int64_t most);
   // The pods of the room are evicted, in its order, for `pod`.
   void Begin(const api::Pod& pod, Waiting& waiting, const Room& room, const Snapshot& snapshot);
-  // For whom no moves were made before, or whose are over, as are those of pods that wait no more.
+  // The pods that are on their way for other pods, which still wait.
   std::vector<PodUnderWay> UnderWayForOthers(std::string_view uid);
 
   // No search for any pod is made before.
@@ -62,7 +63,7 @@ class RelocationBooks final : public Evictions {
   void Tell(const api::Pod& victim, const std::string& note,
             const api::Boxed<api::ObjectReference>& related) override;
   void Count(const Preemptor& preemptor, bool failed, Duration took) override;
-  void NoteAnswer(const AsyncStatus& answer) override;
+  void NoteAnswer(const std::string& preemptor_uid, const AsyncStatus& answer) override;
   bool Waits(const std::string& uid, const Waiting& waiting);
   void ForgetSettled();
 
