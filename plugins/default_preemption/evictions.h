@@ -64,7 +64,7 @@ class Evictions {
   Handle& handle() { return handle_; }
 
   // What evictions of another manner than preemption's do otherwise: how a pod is asked to go, what
-  // is told of one that is going, and what is counted once no more of a preemptor's are asked.
+  // is reported of one that is going, and what is counted once no more of a preemptor's are asked.
   virtual void Ask(const Preemptor& preemptor, const std::shared_ptr<const api::Pod>& victim,
                    AsyncDone done);
   virtual void Tell(const api::Pod& victim, const std::string& note,

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/api/writes.h"
 #include "src/app/commands/commands.h"
 #include "src/app/commands/live_cluster.h"
 #include "src/app/commands/offline_cluster.h"
@@ -93,8 +92,20 @@ class LiveEdge final : public plan::Edge {
     return cluster_->PodsOf(pod_namespace);
   }
   plan::Answer Evict(const api::Pod& pod) override {
-    std::string body =
-        api::EvictionBody(pod.metadata.namespace_, pod.metadata.name, pod.metadata.uid);
+    std::string body;
+    base::JsonObject eviction(body);
+    eviction.Add("apiVersion", "policy/v1");
+    eviction.Add("kind", "Eviction");
+    base::JsonObject meta(eviction.Key("metadata"));
+    meta.Add("namespace", pod.metadata.namespace_);
+    meta.Add("name", pod.metadata.name);
+    meta.Close();
+    base::JsonObject options(eviction.Key("deleteOptions"));
+    base::JsonObject preconditions(options.Key("preconditions"));
+    preconditions.Add("uid", pod.metadata.uid);
+    preconditions.Close();
+    options.Close();
+    eviction.Close();
     return Send(client::Verb::kCreate, PodPath(pod, "/eviction"), kJson, std::move(body));
   }
   plan::Answer Cordon(std::string_view node) override {

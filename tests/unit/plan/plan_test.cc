@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/in_tree/eviction.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 
 namespace berth::plan {
