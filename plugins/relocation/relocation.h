@@ -88,9 +88,11 @@ class Relocation final : public PreemptionPlugin,
   // `args` are valid; `handle` outlives the plugin.
   Relocation(const RelocationArgs& args, Handle& handle);
 
+  // What PostFilter says depends on the pod and on time: no refusal is kept where it takes part.
+  Inputs DeclaredInputs() const { return Inputs::EachPod(); }
+
   // Success with a nomination when moves were found; they go on meanwhile. Unschedulable, with the
-  // reason, when none begin. What it says depends on the pod and on time, so that it declares no
-  // inputs: no refusal is kept where it takes part.
+  // reason, when none begin.
   PostFilterResult PostFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                               const NodeToStatus& statuses) override;
   // At any time, and whatever is left of the moves of an hour.
