@@ -73,7 +73,8 @@ void RelocationBooks::Count(const Preemptor& preemptor, bool failed, Duration) {
   // What did not move is no move.
   const size_t unmoved = std::min(waiting.unmoved, moved_.size());
   moved_.erase(moved_.end() - static_cast<std::ptrdiff_t>(unmoved), moved_.end());
-  waiting.moves -= static_cast<int64_t>(waiting.unmoved);
+  waiting.moves -= static_cast<int64_t>(std::exchange(waiting.unmoved, 0));
+  waiting.given_up = true;
   WakeAtNextSearch(waiting);
 }
 
@@ -137,12 +138,13 @@ void RelocationBooks::Begin(const api::Pod& pod, Waiting& waiting, const Room& r
   waiting.node = node;
   waiting.moves += static_cast<int64_t>(room.moves.size());
   waiting.unmoved = room.moves.size();
+  waiting.given_up = false;
   std::erase_if(promised_, [&](const Promised& one) { return one.for_uid == metadata.uid; });
   std::vector<EvictedPod> evicted;
   for (const PodMove& move : room.moves) {
     const std::string& to = snapshot.node(move.to).metadata.name;
     moved_.push_back(handle().clock().Now());
-    promised_.push_back({{move.successor, to}, metadata.uid});
+    promised_.push_back({{move.pod->pod, to}, metadata.uid});
     evicted.push_back({move.pod->pod, node,
                        "Evicted so that pod " + metadata.Key() + " has room on node " + node +
                            "; the pod in its place fits on node " + to});
@@ -189,7 +191,7 @@ PostFilterResult Relocation::PostFilter(CycleState& state, const PodInfo& pod,
     return result;
   };
   const auto await = [&](std::string_view why) {
-    return nominate(Reject(state, why), waiting.node);
+    return nominate(Reject(state, why), waiting.given_up ? "" : waiting.node);
   };
   if (books_->Running(metadata.uid)) return await("pods are being moved for this pod");
   const Time now = handle_.clock().Now();

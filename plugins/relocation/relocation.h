@@ -36,6 +36,7 @@ class RelocationBooks final : public Evictions {
     int64_t moves = 0;      // that were made for it
     size_t unmoved = 0;     // pods of the moves under way that are not known to be going
     std::string node = {};  // for which they were made
+    bool given_up = false;  // one of them was refused
   };
   // What is known of a pod that fits nowhere at this moment.
   Waiting& Note(const api::Pod& pod, Duration min_pending);

@@ -46,7 +46,7 @@ std::unique_ptr<MovesTrial> RoomSearch::StartTrial() {
   std::unique_ptr<MovesTrial> trial = handle_.StartMovesTrial(state_);
   for (const PodUnderWay& under_way : under_way_) {
     const NodeRow row = snapshot_.FindNode(under_way.node);
-    if (row != kNoRow) trial->Place(*under_way.pod, row);
+    if (row != kNoRow) trial->Place(*trial->Successor(*under_way.pod), row);
   }
   return trial;
 }
@@ -189,10 +189,10 @@ const PodInfo* RoomSearch::Place(const std::vector<const PodInfo*>& going, Room&
   for (const PodInfo* pod : going) trial->Remove(*pod);
   if (!trial->Fits(pod_, room.row) || !trial->Place(pod_, room.row)) return nullptr;
   for (const PodInfo* pod : going) {
-    PodInfoPtr successor = trial->Successor(*pod);
+    const PodInfoPtr successor = trial->Successor(*pod->pod);
     const NodeRow to = trial->BestNode(*successor, room.row);
     if (to == kNoRow || !trial->Place(*successor, to)) return pod;
-    room.moves.push_back({pod, std::move(successor), to});
+    room.moves.push_back({pod, to});
   }
   return nullptr;
 }

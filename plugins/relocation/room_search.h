@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,15 +18,14 @@
 
 namespace berth::plugins {
 
-// A pod on its way to another node, as far as is known: the one that its controller makes.
+// A pod that has to move, and the node where the one that its controller makes in its place fits.
 struct PodUnderWay {
-  PodInfoPtr pod;
+  std::shared_ptr<const api::Pod> pod;
   std::string node;
 };
 
 struct PodMove {
   const PodInfo* pod = nullptr;  // good for the running cycle
-  PodInfoPtr successor;
   NodeRow to = kNoRow;
 };
 

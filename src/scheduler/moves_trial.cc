@@ -17,8 +17,8 @@ CacheMovesTrial::CacheMovesTrial(SchedulerState& state, CycleBudget& budget)
 
 void CacheMovesTrial::Remove(const PodInfo& pod) { trial_.Remove(pod.pod->metadata.uid); }
 
-PodInfoPtr CacheMovesTrial::Successor(const PodInfo& pod) {
-  return state_.cluster.cache.MakePodInfo(PendingCopy(*pod.pod, pod.pod->metadata.name));
+PodInfoPtr CacheMovesTrial::Successor(const api::Pod& pod) {
+  return state_.cluster.cache.MakePodInfo(PendingCopy(pod, pod.metadata.name));
 }
 
 bool CacheMovesTrial::Place(const PodInfo& pod, NodeRow row) {

@@ -19,7 +19,7 @@ class CacheMovesTrial final : public MovesTrial {
   CacheMovesTrial(SchedulerState& state, CycleBudget& budget);
 
   void Remove(const PodInfo& pod) override;
-  PodInfoPtr Successor(const PodInfo& pod) override;
+  PodInfoPtr Successor(const api::Pod& pod) override;
   bool Fits(const PodInfo& pod, NodeRow row) override;
   NodeRow BestNode(const PodInfo& pod, NodeRow but) override;
   bool Place(const PodInfo& pod, NodeRow row) override;

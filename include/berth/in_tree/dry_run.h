@@ -43,7 +43,7 @@ class MovesTrial {
   // The pod leaves its node.
   virtual void Remove(const PodInfo& pod) = 0;
   // The pod that its controller makes in the place of a placed one: without a node.
-  virtual PodInfoPtr Successor(const PodInfo& pod) = 0;
+  virtual PodInfoPtr Successor(const api::Pod& pod) = 0;
   // Whether the node takes the pod, which has none.
   virtual bool Fits(const PodInfo& pod, NodeRow row) = 0;
   // The node that the pod, which has none, would go to if `but` were not there: the one with the
