@@ -51,6 +51,8 @@
 #include "plugins/pod_topology_spread/args.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/priority_sort/priority_sort.h"
+#include "plugins/relocation/args.h"
+#include "plugins/relocation/relocation.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
 #include "plugins/shared/extended_resource_classes.h"
 #include "plugins/taint_toleration/taint_toleration.h"
@@ -175,6 +177,7 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<WeightedTopologySpread>(kWeightedTopologySpreadArgs),
       {FragmentationAware::kName, MakeFragmentationAware},
       Register<FixedNodeOrder>(),
+      Register<Relocation>(kRelocationArgs),
   };
 }
 
@@ -211,6 +214,7 @@ std::vector<PluginArgs> InTreeArgs() {
       // kube-scheduler checks these only when it makes the plugin.
       {NodeResourcesFit::kName, kNodeResourcesFitArgs.with_defaults, nullptr},
       kPodTopologySpreadArgs,
+      kRelocationArgs,
       kTargetLoadPackingArgs,
       kVolumeBindingArgs,
       kWeightedTopologySpreadArgs,

@@ -62,6 +62,20 @@ struct Resources {
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
+// Calls visit(id, amount) for each resource of which there is some.
+template <typename Visit>
+void ForEachAmount(const Resources& resources, Visit visit) {
+  const std::pair<ResourceId, int64_t> fixed[] = {{kCpu, resources.milli_cpu},
+                                                  {kMemory, resources.memory},
+                                                  {kEphemeralStorage, resources.ephemeral_storage}};
+  for (const auto& [id, amount] : fixed) {
+    if (amount > 0) visit(id, amount);
+  }
+  for (const auto& [id, amount] : resources.scalars) {
+    if (amount > 0) visit(id, amount);
+  }
+}
+
 // The defaults that stand in for a container's missing request when scoring.
 inline constexpr int64_t kDefaultMilliCpuRequest = 100;
 inline constexpr int64_t kDefaultMemoryRequest = int64_t{200} * 1024 * 1024;

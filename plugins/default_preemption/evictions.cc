@@ -34,7 +34,7 @@ void Evictions::EvictMore(Run& run) {
   // As many as kube-scheduler has workers for (its parallelism).
   constexpr size_t kMostAtOnce = 16;
   while (!run.failed && run.unanswered < kMostAtOnce && run.asked + 1 < run.victims.size()) {
-    Evict(run, run.victims[run.asked++].pod);
+    Evict(run, run.victims[run.asked++]);
   }
 }
 
@@ -87,15 +87,42 @@ void Evictions::TakeMoved(std::vector<std::string>& pod_keys) {
   }
 }
 
-void Evictions::Evict(Run& run, const std::shared_ptr<const api::Pod>& victim) {
+void Evictions::Ask(const Preemptor& preemptor, const std::shared_ptr<const api::Pod>& victim,
+                    AsyncDone done) {
+  handle_.EvictPod(victim,
+                   std::string(handle_.scheduler_name()) +
+                       ": preempting to accommodate a higher priority " +
+                       std::string(preemptor.kind),
+                   std::move(done));
+}
+
+void Evictions::Tell(const api::Pod& victim, const std::string& note,
+                     const api::Boxed<api::ObjectReference>& related) {
+  handle_.RecordEvent(victim, PodEventType::kNormal, "Preempted", "Preempting", note, related);
+}
+
+void Evictions::Count(const Preemptor& preemptor, bool failed, Duration took) {
+  const std::string_view result = failed ? "error" : "success";
+  const double seconds = std::chrono::duration<double>(took).count();
+  handle_.CountMetric("preemption_goroutines_execution_total", {result}, 1);
+  handle_.ObserveMetric("preemption_goroutines_duration_seconds", {result}, seconds);
+  if (handle_.features().generic_workload) {
+    handle_.ObserveMetric("preemption_execution_duration_seconds", {preemptor.kind, result},
+                          seconds);
+  }
+}
+
+void Evictions::Evict(Run& run, const EvictedPod& evicted) {
   ++run.unanswered;
+  const std::shared_ptr<const api::Pod>& victim = evicted.pod;
   const std::string& preemptor_uid = run.preemptor.uid;
   const std::string kind(run.preemptor.kind);
-  const std::string note = "Preempted by " + kind + " " + preemptor_uid + " on node " + run.place;
+  std::string note = evicted.note;
+  if (note.empty()) note = "Preempted by " + kind + " " + preemptor_uid + " on node " + run.place;
   const std::string& uid = victim->metadata.uid;
   std::vector<Asked>& asked = asked_[uid];
-  const uint64_t number = asked.empty() ? 0 : asked.back().number + 1;
-  asked.push_back({number, run.id, preemptor_uid, note, run.preemptor.related, victim});
+  const uint64_t number = asked.empty() ? first_number_ : asked.back().number + 1;
+  asked.push_back({number, run.id, preemptor_uid, std::move(note), run.preemptor.related, victim});
   EvictionAnswered answered{
       .scheduler_name = std::string(handle_.scheduler_name()), .victim_uid = uid, .number = number};
   // A pod that has its place only in memory gives it up without being deleted.
@@ -106,12 +133,10 @@ void Evictions::Evict(Run& run, const std::shared_ptr<const api::Pod>& victim) {
     handle_.Post(std::move(answered));
     return;
   }
-  handle_.EvictPod(
-      victim, answered.scheduler_name + ": preempting to accommodate a higher priority " + kind,
-      [handle = &handle_, answered](AsyncStatus answer) mutable {
-        answered.answer = std::move(answer);
-        handle->Post(std::move(answered));
-      });
+  Ask(run.preemptor, victim, [handle = &handle_, answered](AsyncStatus answer) mutable {
+    answered.answer = std::move(answer);
+    handle->Post(std::move(answered));
+  });
 }
 
 bool Evictions::TakeAnswer(const EvictionAnswered& answered) {
@@ -123,11 +148,11 @@ bool Evictions::TakeAnswer(const EvictionAnswered& answered) {
   of_victim->second.erase(found);
   if (of_victim->second.empty()) asked_.erase(of_victim);
   const bool going = answered.answer.ok() || answered.answer.code == Code::kSkip;
+  NoteAnswer(asked.preemptor_uid, answered.answer);
   // A pod that had gone was not preempted.
   if (answered.answer.ok()) {
-    handle_.RecordEvent(*asked.victim, PodEventType::kNormal, "Preempted", "Preempting",
-                        asked.note + (answered.in_memory ? " (in kube-scheduler memory)." : ""),
-                        asked.related);
+    Tell(*asked.victim, asked.note + (answered.in_memory ? " (in kube-scheduler memory)." : ""),
+         asked.related);
   }
   const auto it = runs_.find(asked.preemptor_uid);
   if (it == runs_.end() || it->second.id != asked.run) return true;
@@ -158,7 +183,7 @@ void Evictions::Advance(Runs::iterator it) {
     if (std::ranges::none_of(run.victims, [this](const auto& pod) { return OnNode(pod); })) {
       handle_.Activate(run.preemptor.pod_keys);
     }
-    Evict(run, run.victims.back().pod);
+    Evict(run, run.victims.back());
   } else {
     const bool activate = run.last_in_memory;
     const Preemptor preemptor = Finish(it);
@@ -167,17 +192,10 @@ void Evictions::Advance(Runs::iterator it) {
 }
 
 Preemptor Evictions::Finish(Runs::iterator it) {
-  const std::string_view result = it->second.failed ? "error" : "success";
-  handle_.CountMetric("preemption_goroutines_execution_total", {result}, 1);
-  const std::chrono::duration<double> took = handle_.stopwatch().Now() - it->second.started;
-  handle_.ObserveMetric("preemption_goroutines_duration_seconds", {result}, took.count());
+  Count(it->second.preemptor, it->second.failed, handle_.stopwatch().Now() - it->second.started);
   AwaitNoMore(it->second);
   TellOf(it->second);
   Preemptor preemptor = std::move(it->second.preemptor);
-  if (handle_.features().generic_workload) {
-    handle_.ObserveMetric("preemption_execution_duration_seconds", {preemptor.kind, result},
-                          took.count());
-  }
   runs_.erase(it);
   return preemptor;
 }

@@ -27,6 +27,8 @@ struct Preemptor {
 struct EvictedPod {
   std::shared_ptr<const api::Pod> pod;
   std::string node_name;
+  // What the event says; "": that it was preempted, and for whom.
+  std::string note = {};
 };
 
 // Evictions under way, by what they make room for.
@@ -42,7 +44,10 @@ struct EvictedPod {
 class Evictions {
  public:
   // `handle` must outlive it, and what it asks for. `plugin` is the one that evicts.
-  Evictions(Handle& handle, std::string_view plugin) : handle_(handle), plugin_(plugin) {}
+  // `first_number`: of EvictionAnswered; two plugins of a profile that evict have numbers apart.
+  Evictions(Handle& handle, std::string_view plugin, uint64_t first_number = 0)
+      : handle_(handle), plugin_(plugin), first_number_(first_number) {}
+  virtual ~Evictions() = default;
 
   // Evicts the victims, which are not being deleted yet. `place`: the node that the preemptor is
   // nominated for, or what else events call where room is made.
@@ -54,6 +59,19 @@ class Evictions {
   void TakeMoved(std::vector<std::string>& pod_keys);
   // PreemptionPlugin::TakeAnswer.
   bool TakeAnswer(const EvictionAnswered& answered);
+
+ protected:
+  Handle& handle() { return handle_; }
+
+  // What evictions of another manner than preemption's do otherwise: how a pod is asked to go, what
+  // is reported of one that is going, and what is counted once no more of a preemptor's are asked.
+  virtual void Ask(const Preemptor& preemptor, const std::shared_ptr<const api::Pod>& victim,
+                   AsyncDone done);
+  virtual void Tell(const api::Pod& victim, const std::string& note,
+                    const api::Boxed<api::ObjectReference>& related);
+  virtual void Count(const Preemptor& preemptor, bool failed, Duration took);
+  // The answer to what Ask() asked for has come.
+  virtual void NoteAnswer(const std::string& /*preemptor_uid*/, const AsyncStatus& /*answer*/) {}
 
  private:
   struct Run {
@@ -74,7 +92,7 @@ class Evictions {
   using Runs = std::map<std::string, Run, std::less<>>;
 
   void EvictMore(Run& run);
-  void Evict(Run& run, const std::shared_ptr<const api::Pod>& victim);
+  void Evict(Run& run, const EvictedPod& evicted);
   // What an answer will be to.
   struct Asked {
     uint64_t number = 0;  // EvictionAnswered::number
@@ -99,6 +117,7 @@ class Evictions {
 
   Handle& handle_;
   const std::string plugin_;
+  const uint64_t first_number_;
   Runs runs_;  // by preemptor UID
   uint64_t last_run_ = 0;
   // What is not answered yet, by the victim's UID, in ascending order of numbers.

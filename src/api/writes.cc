@@ -176,6 +176,25 @@ std::optional<std::string> PodStatusPatch(const PodStatus& old, const PodStatusC
   return body;
 }
 
+std::string EvictionBody(std::string_view namespace_name, std::string_view pod_name,
+                         std::string_view pod_uid) {
+  std::string body;
+  JsonObject eviction(body);
+  eviction.Add("apiVersion", "policy/v1");
+  eviction.Add("kind", "Eviction");
+  JsonObject metadata(eviction.Key("metadata"));
+  metadata.Add("namespace", namespace_name);
+  metadata.Add("name", pod_name);
+  metadata.Close();
+  JsonObject options(eviction.Key("deleteOptions"));
+  JsonObject preconditions(options.Key("preconditions"));
+  preconditions.Add("uid", pod_uid);
+  preconditions.Close();
+  options.Close();
+  eviction.Close();
+  return body;
+}
+
 std::string DeleteBody(std::string_view uid) {
   std::string body;
   JsonObject options(body);

@@ -52,6 +52,10 @@ std::optional<std::string> PodStatusPatch(const PodStatus& old, const PodStatusC
 std::optional<std::string> PodGroupStatusPatch(const std::vector<Condition>& old,
                                                Condition condition, std::string_view uid);
 
+// POST .../pods/<name>/eviction, of this very pod.
+std::string EvictionBody(std::string_view namespace_name, std::string_view pod_name,
+                         std::string_view pod_uid);
+
 // The body of a DELETE that must hit this very object.
 std::string DeleteBody(std::string_view uid);
 

@@ -31,6 +31,7 @@ class PodEvictor::Impl : public std::enable_shared_from_this<PodEvictor::Impl> {
       : api_(api), clock_(clock), random_(seed) {}
 
   void Evict(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done);
+  void Ask(const std::shared_ptr<const api::Pod>& pod, AsyncDone done);
 
  private:
   using PodPtr = std::shared_ptr<const api::Pod>;
@@ -100,12 +101,38 @@ void PodEvictor::Impl::Delete(const api::ObjectMeta& pod, AsyncDone done) {
   });
 }
 
+// The answer 429 is for now. It is not repeated here: who asked may want something else by then.
+void PodEvictor::Impl::Ask(const PodPtr& pod, AsyncDone done) {
+  const api::ObjectMeta& meta = pod->metadata;
+  client::Request request;
+  request.verb = client::Verb::kCreate;
+  request.priority = client::Priority::kEviction;
+  request.path = PodPath(meta.namespace_, meta.name, "/eviction");
+  request.content_type = api::kJsonContentType;
+  request.body = api::EvictionBody(meta.namespace_, meta.name, meta.uid);
+  api_.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {
+    if (result.has_value()) {
+      done({});
+    } else if (Gone(result.error())) {
+      done({Code::kSkip});
+    } else if (result.error().code == 429) {
+      done({Code::kUnschedulable, result.error().ToString()});
+    } else {
+      done({Code::kError, result.error().ToString()});
+    }
+  });
+}
+
 PodEvictor::PodEvictor(client::ApiClient& api, const Clock& clock, uint64_t seed)
     : impl_(std::make_shared<Impl>(api, clock, seed)) {}
 PodEvictor::~PodEvictor() = default;
 
 void PodEvictor::Evict(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) {
   impl_->Evict(std::move(pod), std::move(message), std::move(done));
+}
+
+void PodEvictor::Ask(std::shared_ptr<const api::Pod> pod, AsyncDone done) {
+  impl_->Ask(pod, std::move(done));
 }
 
 }  // namespace berth::binding

@@ -14,8 +14,7 @@ namespace berth::binding {
 // deletes the pod with its own grace period. The deletion names the UID, so that a pod recreated
 // under the same name is spared.
 //
-// Both requests have the priority of evictions, and none is dropped: a pod of higher priority waits
-// for them.
+// All requests have the priority of evictions, and none is dropped: another pod waits for them.
 //
 // Thread safety: any thread.
 class PodEvictor {
@@ -28,6 +27,9 @@ class PodEvictor {
   // `message` is the condition's. `done` gets Success once the pod is being deleted, and also when
   // there is no such pod; it is called on the executor's thread.
   void Evict(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done);
+  // By the Eviction subresource, with which the API server asks the pod's PodDisruptionBudgets and
+  // sets the condition itself. `done` as above; Unschedulable where a budget allows it not now.
+  void Ask(std::shared_ptr<const api::Pod> pod, AsyncDone done);
 
  private:
   class Impl;

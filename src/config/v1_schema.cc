@@ -161,6 +161,13 @@ constexpr Schema kWeightedConstraintList = {kList, "[]v1.WeightedTopologySpreadC
                                             &kWeightedConstraint};
 constexpr SchemaField kWeightedSpreadFields[] = {
     kApiVersionField, kKindField, {"constraints", &kWeightedConstraintList}};
+constexpr SchemaField kRelocationFields[] = {
+    kApiVersionField,
+    kKindField,
+    {"minPendingSeconds", &kLong, kIfGiven},
+    {"maxMovesPerHour", &kLong, kIfGiven},
+    {"maxMovesPerPod", &kLong, kIfGiven},
+};
 constexpr SchemaField kVolumeBindingFields[] = {
     kApiVersionField,
     kKindField,
@@ -290,6 +297,7 @@ constexpr auto kArgs = std::to_array<std::pair<std::string_view, Schema>>({
     {"NodeResourcesMostAllocated",
      {kStruct, "v1.NodeResourcesMostAllocatedArgs", nullptr, kAllocatedFields}},
     {"PodTopologySpread", {kStruct, "v1.PodTopologySpreadArgs", nullptr, kSpreadFields}},
+    {"Relocation", {kStruct, "v1.RelocationArgs", nullptr, kRelocationFields}},
     {"RequestedToCapacityRatio",
      {kStruct, "v1.RequestedToCapacityRatioArgs", nullptr, kCapacityRatioFields}},
     {"ServiceAffinity", {kStruct, "v1.ServiceAffinityArgs", nullptr, kServiceAffinityFields}},

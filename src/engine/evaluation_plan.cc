@@ -57,8 +57,11 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
   keeps_refusals_ = keepable_;
   for (const auto& entry : lists.post_filter) {
     const Inputs& inputs = entry.instance->inputs;
-    // A refusal is kept for pods that each_pod plugins skip, and tell nothing here either.
-    keeps_refusals_ = keeps_refusals_ && (inputs.declared || inputs.each_pod);
+    // A refusal is kept for pods that each_pod plugins skip, and tell nothing here either; one that
+    // filters nothing skips no pod.
+    const bool skips = inputs.each_pod && std::ranges::find(filters_, entry.index,
+                                                            &FilterStep::index) != filters_.end();
+    keeps_refusals_ = keeps_refusals_ && (inputs.declared || skips);
     if (entry.instance->preemption != nullptr) continue;
     post_filter_reads_cluster_ = post_filter_reads_cluster_ || !inputs.inputs.empty();
   }

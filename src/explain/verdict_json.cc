@@ -263,6 +263,7 @@ void VerdictWriter::AppendPreemption(const PreemptionPreview& preview, std::stri
     candidates.Close();
   }
   if (!preview.message.empty()) object.Add("message", preview.message);
+  if (preview.moved) object.Add("moved", true);
   object.Close();
 }
 

@@ -227,7 +227,9 @@ void AppendPreemption(const Judgement& judgement, const TableLimits& limits, std
         {std::string(NameOf(judgement, candidate.row)), best.contains(order[i]) ? "yes" : "no",
          std::to_string(candidate.num_pdb_violations), Victims(candidate, limits.victims)});
   }
-  out += "\n  Preemption would help on " + Counted(order.size(), "node") +
+  out += preview.moved ? "\n  Moving pods to other nodes would help on "
+                       : "\n  Preemption would help on ";
+  out += Counted(order.size(), "node") +
          (best.size() > 1 ? "; one of the best would be drawn:\n" : ":\n");
   table.Append("  ", out);
   if (shown < order.size()) out += "  ... and " + Counted(order.size() - shown, "node") + '\n';

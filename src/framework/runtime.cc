@@ -46,6 +46,8 @@ void SkipForDeferredResize(const Profile& profile, Cycle& cycle) {
 std::optional<PreemptionPreview> RunPreemptionPreview(const Profile& profile, Cycle& cycle,
                                                       const PodInfo& pod, const Snapshot& snapshot,
                                                       const NodeToStatus& statuses) {
+  std::optional<PreemptionPreview> last;
+  std::string messages;
   for (const auto& entry : profile.plugins().post_filter) {
     PreemptionPlugin* plugin = entry.instance->preemption;
     if (plugin == nullptr) continue;
@@ -56,9 +58,12 @@ std::optional<PreemptionPreview> RunPreemptionPreview(const Profile& profile, Cy
       return Status::Success();
     });
     if (!status.ok()) preview = {.candidates = {}, .best = {}, .message = status.message()};
-    return preview;
+    if (!preview.candidates.empty()) return preview;
+    messages += (messages.empty() ? "" : " ") + preview.message;
+    last = std::move(preview);
   }
-  return std::nullopt;
+  if (last) last->message = std::move(messages);
+  return last;
 }
 
 PluginStatus RunPreEnqueue(const Profile& profile, const PodInfo& pod, std::string_view first,

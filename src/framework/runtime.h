@@ -152,8 +152,9 @@ struct PreFlightVerdict {
 PreFlightVerdict RunPreBindPreFlight(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                                      std::string_view node_name);
 
-// What the profile's PostFilter would do for a pod that no node took: the answer of its first
-// plugin that can tell; nullopt where none can. A plugin that throws finds no candidates.
+// What the profile's PostFilter would do for a pod that no node took: the answer of the first
+// plugin that finds candidates, or what all say who can tell; nullopt where none can. A plugin that
+// throws finds no candidates.
 //
 // Thread safety: the scheduling thread.
 std::optional<PreemptionPreview> RunPreemptionPreview(const Profile& profile, Cycle& cycle,

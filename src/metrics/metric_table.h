@@ -111,6 +111,8 @@ enum class Metric : uint16_t {
   kExtenderRequestDuration,
   kNodeMetricsReads,
   kNodeMetricsNodes,
+  kRelocations,
+  kRelocationEvictions,
   kShadowPods,
   kShadowScoreGivenAway,
   kShadowDecisionDuration,

@@ -71,6 +71,16 @@ std::vector<MetricRow> BerthRows() {
 std::vector<MetricRow> ShadowRows() {
   using enum Stability;
   return {
+      {Metric::kRelocations,
+       Counter(
+           "berth_relocations_total", kAlpha, {"result"},
+           "Searches of the plugin Relocation for pods whose move makes room for a pending one, by "
+           "result: 'no_moves', or else, once it is known of all evictions, 'moved' or "
+           "'given_up'.")},
+      {Metric::kRelocationEvictions, Counter("berth_relocation_evictions_total", kAlpha, {"result"},
+                                             "Evictions that the plugin Relocation asked for, by "
+                                             "answer: 'evicted', 'gone', 'refused' "
+                                             "by a PodDisruptionBudget, or 'failed'.")},
       {Metric::kShadowPods,
        Counter("berth_shadow_pods_total", kAlpha, {"comparison"},
                "With --shadow, pods that the other scheduler bound, by how its node compares with "

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "berth/api/node.h"
+#include "berth/in_tree/eviction.h"
 #include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/engine/judgement.h"
@@ -56,7 +57,7 @@ bool HasShapeOf(const api::Pod& a, const api::Pod& b) {
   const auto same_requests = [](const api::Container& one, const api::Container& other) {
     return one.name == other.name && one.resources == other.resources;
   };
-  const auto is_own = [](const auto& label) { return !questions::IsLabelOfNode(label.first); };
+  const auto is_own = [](const auto& label) { return !IsLabelOfNode(label.first); };
   return std::ranges::equal(a.metadata.labels | std::views::filter(is_own),
                             b.metadata.labels | std::views::filter(is_own)) &&
          a.spec.scheduler_name == b.spec.scheduler_name && a.spec.priority == b.spec.priority &&
@@ -150,7 +151,7 @@ class Run {
   std::string HeldByAnother(const Simulation& simulation) const;
   void SettleWhatIsDone(const Simulation& simulation, size_t first);
   void SkipWhatIsVoid(const Simulation& simulation, size_t first);
-  std::optional<Objection> FindObjectionTo(size_t move, size_t wave, questions::Budgets& budgets,
+  std::optional<Objection> FindObjectionTo(size_t move, size_t wave, EvictionBudgets& budgets,
                                            Simulation& simulation);
   PodPtr SuccessorOf(size_t move, const std::vector<PodPtr>& pods) const;
   bool Retarget(size_t move, const PodPtr& pod, Simulation& simulation);
@@ -190,9 +191,7 @@ class Run {
 // The pods that must go before the node is empty.
 std::vector<PodPtr> HoldersOf(const std::string& node, const Simulation& simulation) {
   std::vector<PodPtr> pods = questions::PodsOn(simulation, node);
-  std::erase_if(pods, [](const PodPtr& pod) {
-    return questions::IsDaemon(*pod) || questions::IsMirror(*pod);
-  });
+  std::erase_if(pods, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod); });
   return pods;
 }
 
@@ -362,7 +361,7 @@ std::optional<Objection> Run::FindObjection(Simulation& simulation, size_t first
   }
   SettleWhatIsDone(simulation, first);
   SkipWhatIsVoid(simulation, first);
-  questions::Budgets budgets(simulation);
+  EvictionBudgets budgets = questions::EvictionBudgetsOf(simulation);
   for (size_t i = first; i < plan_.moves.size(); ++i) {
     if (IsSettled(i) || IsGone(i, simulation)) continue;
     if (auto objection = FindObjectionTo(i, plan_.moves[first].wave, budgets, simulation)) {
@@ -425,7 +424,7 @@ void Run::SkipWhatIsVoid(const Simulation& simulation, size_t first) {
 }
 
 // Judges one move, and does it in the simulation.
-std::optional<Objection> Run::FindObjectionTo(size_t move, size_t wave, questions::Budgets& budgets,
+std::optional<Objection> Run::FindObjectionTo(size_t move, size_t wave, EvictionBudgets& budgets,
                                               Simulation& simulation) {
   const Move& one = plan_.moves[move];
   const PodPtr pod = simulation.FindPod(leaving_[move].key);
@@ -440,20 +439,20 @@ std::optional<Objection> Run::FindObjectionTo(size_t move, size_t wave, question
       return Objection{move, node.empty() ? "it is on no node, and the plan has it on " + one.from
                                           : Concat("it is on ", node, ", and not on ", one.from)};
     }
-    if (std::string why = WhyItStays(*pod); !why.empty()) {
-      return Objection{move, "it may not be moved: " + why};
+    if (const std::string_view why = WhyItStays(*pod); !why.empty()) {
+      return Objection{move, Concat("it may not be moved: ", why)};
     }
     if (one.wave == wave) {
-      const questions::Leave leave = budgets.Ask(*pod);
-      if (leave == questions::Leave::kRefused) {
+      const Leave leave = budgets.Ask(*pod);
+      if (leave == Leave::kRefused) {
         std::string names;
         for (const std::string& name : budgets.Of(*pod)) names += ' ' + name;
         return Objection{move, "its PodDisruptionBudget allows no eviction now:" + names, true};
       }
-      if (leave == questions::Leave::kCounted) budgets.Count(*pod, -1);
+      if (leave == Leave::kCounted) budgets.Count(*pod, -1);
     }
     simulation.Delete(Kind::kPod, leaving_[move].key);
-    placed = std::make_shared<api::Pod>(*questions::PendingCopy(*pod, pod->metadata.name));
+    placed = std::make_shared<api::Pod>(*PendingCopy(*pod, pod->metadata.name));
   }
   if (std::string why = WhyNotOn(placed, leaving_[move].to, simulation);
       !why.empty() && !Retarget(move, placed, simulation)) {
@@ -513,11 +512,11 @@ bool Run::Relocate(size_t move) {
       checked_ = false;
       return true;
     }
-    const api::OwnerReference* owner = questions::ControllerOf(pod->metadata);
+    const api::OwnerReference* owner = ControllerOf(pod->metadata);
     if (owner == nullptr) return Stop(move, "no controller makes it again");
     Progress::Eviction eviction{.owner = owner->uid};
     for (const PodPtr& other : pods) {
-      const api::OwnerReference* its = questions::ControllerOf(other->metadata);
+      const api::OwnerReference* its = ControllerOf(other->metadata);
       if (its != nullptr && its->uid == owner->uid) eviction.before.insert(other->metadata.uid);
     }
     if (auto written = progress_->Begin(pod->metadata.uid, eviction); !written) {
@@ -558,7 +557,7 @@ PodPtr Run::SuccessorOf(size_t move, const std::vector<PodPtr>& pods) const {
   if (PodPtr known = FindByUid(pods, eviction.successor); known != nullptr) return known;
   for (const PodPtr& pod : pods) {
     const api::ObjectMeta& meta = pod->metadata;
-    const api::OwnerReference* owner = questions::ControllerOf(pod->metadata);
+    const api::OwnerReference* owner = ControllerOf(pod->metadata);
     if (owner == nullptr || owner->uid != eviction.owner) continue;
     if (eviction.before.contains(meta.uid) || progress_->IsSuccessor(meta.uid)) continue;
     if (meta.deletion_timestamp || pod->status.phase == "Failed") continue;
@@ -656,7 +655,7 @@ bool Run::AwaitReady(size_t wave) {
     if (eviction == nullptr) continue;
     for (;;) {
       const PodPtr successor = FindByUid(PodsBeside(i), eviction->successor);
-      if (successor == nullptr || questions::IsReady(*successor)) break;
+      if (successor == nullptr || IsReady(*successor)) break;
       if (edge_.Now() - begun >= options_.patience) {
         return Stop(i, Concat("after ", FormatGoDuration(options_.patience), " ",
                               successor->metadata.Key(), ", which took its place, is not ready"));

@@ -86,12 +86,6 @@ struct Limits {
   size_t depth = 3;
 };
 
-// Why no plan moves this pod, which is on a node: no controller makes it again, it holds what is
-// local to its node or was allocated there, its owner has said that it is not to be disrupted
-// (cluster-autoscaler.kubernetes.io/safe-to-evict, karpenter.sh/do-not-disrupt), or it is
-// part of a pod group. "": it may be moved.
-std::string WhyItStays(const api::Pod& pod);
-
 // Searches moves that reach the goal, few rather than many; deterministic. Every state on the way
 // is one that the engine allows: each pod is judged by all its profile's filters at the moment
 // when it is placed, with the moves before done and those after not. No PodDisruptionBudget is

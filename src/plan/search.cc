@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "berth/api/node.h"
-#include "berth/in_tree/pod_groups.h"
+#include "berth/in_tree/eviction.h"
 #include "berth/saturating.h"
 #include "src/cache/cache.h"
 #include "src/engine/judgement.h"
@@ -35,17 +35,6 @@ constexpr size_t kNodesOfOthers = 8;
 
 constexpr std::string_view kNoOrder =
     "moves were found, and in no order that is allowed at each step";
-
-bool IsTrue(const api::Pod& pod, std::string_view annotation) {
-  const std::string* value = api::Find(pod.metadata.annotations, annotation);
-  return value != nullptr && *value == "true";
-}
-
-bool HasLocalStorage(const api::Pod& pod) {
-  return std::ranges::any_of(pod.spec.volumes, [](const api::Volume& volume) {
-    return volume.empty_dir.has_value() && volume.empty_dir->medium != "Memory";
-  });
-}
 
 // Whether the pod holds its place for a while yet, and then makes room by itself.
 bool IsGoing(const api::Pod& pod) {
@@ -141,20 +130,6 @@ class Trial {
   size_t judged_ = 0;
 };
 
-// Calls visit(id, amount) for each resource of which there is some.
-template <typename Visit>
-void ForEachRequest(const Resources& requests, Visit visit) {
-  const std::pair<ResourceId, int64_t> fixed[] = {{kCpu, requests.milli_cpu},
-                                                  {kMemory, requests.memory},
-                                                  {kEphemeralStorage, requests.ephemeral_storage}};
-  for (const auto& [id, amount] : fixed) {
-    if (amount > 0) visit(id, amount);
-  }
-  for (const auto& [id, amount] : requests.scalars) {
-    if (amount > 0) visit(id, amount);
-  }
-}
-
 // The feasible node with the highest total, by name where several have it, and never `but`. "":
 // there is none.
 std::string BestNode(const Judgement& judgement, std::string_view but = "") {
@@ -193,7 +168,9 @@ struct Candidates {
 class Search {
  public:
   Search(simulator::Simulation& simulation, const Limits& limits)
-      : trial_(simulation, limits), limits_(limits), budgets_(simulation) {
+      : trial_(simulation, limits),
+        limits_(limits),
+        budgets_(questions::EvictionBudgetsOf(simulation)) {
     simulation.api().ForEach(Kind::kPod, [this](const api::ObjectPtr& object) {
       const PodPtr& pod = std::get<PodPtr>(object);
       if (IsGoing(*pod)) going_.push_back(pod);
@@ -237,7 +214,7 @@ class Search {
 
   Trial trial_;
   const Limits limits_;
-  const questions::Budgets budgets_;  // as they are before the first move
+  const EvictionBudgets budgets_;  // as they are before the first move
   // A node that takes no pods, though some may tolerate that it is cordoned; "": there is none.
   std::string emptied_;
   std::vector<PodPtr> going_;  // on a node, and being deleted: nothing moves them
@@ -254,8 +231,10 @@ std::string Search::WhyItStays(const api::Pod& pod) {
 }
 
 std::string Search::WhyAtAll(const api::Pod& pod) const {
-  if (std::string why = plan::WhyItStays(*trial_.Counted(pod)); !why.empty()) return why;
-  if (budgets_.Ask(pod) == questions::Leave::kRefused) {
+  if (const std::string_view why = berth::WhyItStays(*trial_.Counted(pod)); !why.empty()) {
+    return std::string(why);
+  }
+  if (budgets_.Ask(pod) == Leave::kRefused) {
     std::string names;
     for (const std::string& name : budgets_.Of(pod)) names += (names.empty() ? "" : ", ") + name;
     return "its PodDisruptionBudget allows no eviction: " + names;
@@ -272,7 +251,7 @@ std::vector<Movable> Search::MovableOn(const std::string& node, const PodInfo& a
   for (const PodInfo* pod : cache.pods(row)) {
     if (!WhyItStays(*pod->pod).empty()) continue;
     Movable one{pod->pod, 0};
-    ForEachRequest(asked.requests, [&](ResourceId id, int64_t wanted) {
+    ForEachAmount(asked.requests, [&](ResourceId id, int64_t wanted) {
       const auto part = static_cast<double>(pod->placed.Get(id)) / static_cast<double>(wanted);
       one.size = std::max(one.size, part);
     });
@@ -308,7 +287,7 @@ Candidates Search::CandidatesFor(const PodPtr& pod) {
     }
     if (movable.empty()) return;
     size_t fewest = 1;
-    ForEachRequest(asked->requests, [&](ResourceId id, int64_t wanted) {
+    ForEachAmount(asked->requests, [&](ResourceId id, int64_t wanted) {
       WideAmount room = WideAmount{snapshot.allocatable(id)[row]} - snapshot.requested(id)[row];
       std::vector<int64_t> amounts;
       for (const PodInfo* other : movable) amounts.push_back(other->placed.Get(id));
@@ -503,7 +482,7 @@ bool Search::MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth
   for (const PodPtr& one : leaving) moved_.insert(one->metadata.Key());
   // The largest first: it has the fewest places.
   for (auto it = leaving.rbegin(); it != leaving.rend(); ++it) {
-    const auto to = Place(questions::PendingCopy(**it, (*it)->metadata.name), depth - 1, steps);
+    const auto to = Place(PendingCopy(**it, (*it)->metadata.name), depth - 1, steps);
     if (!to) return give_up();
     steps.push_back({*it, *to});
   }
@@ -514,8 +493,7 @@ bool Search::MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth
 // node already.
 bool Search::CarryOut(const Step& step) {
   const bool waits = step.pod->spec.node_name.empty();
-  const PodPtr again =
-      waits ? step.pod : questions::PendingCopy(*step.pod, step.pod->metadata.name);
+  const PodPtr again = waits ? step.pod : PendingCopy(*step.pod, step.pod->metadata.name);
   if (!waits) trial_.Remove(*step.pod);
   if (!trial_.FitsOn(again, step.to)) return false;
   trial_.Place(*again, step.to);
@@ -525,18 +503,18 @@ bool Search::CarryOut(const Step& step) {
 // Carries the steps out in the cluster as it is, each judged in the state that it meets, and writes
 // them down as moves. False: one of them is not allowed there.
 bool Search::Replay(const Steps& steps, std::vector<Move>& moves) {
-  questions::Budgets budgets = budgets_;
+  EvictionBudgets budgets = budgets_;
   size_t wave = 1;
   std::vector<PodPtr> of_wave;
   for (const Step& step : steps) {
     const bool waits = step.pod->spec.node_name.empty();
     if (!CarryOut(step)) return false;
-    if (!waits && budgets.Ask(*step.pod) == questions::Leave::kRefused) {
+    if (!waits && budgets.Ask(*step.pod) == Leave::kRefused) {
       for (const PodPtr& pod : of_wave) budgets.Count(*pod, 1);
       of_wave.clear();
       ++wave;
     }
-    if (!waits && budgets.Ask(*step.pod) == questions::Leave::kCounted) {
+    if (!waits && budgets.Ask(*step.pod) == Leave::kCounted) {
       budgets.Count(*step.pod, -1);
       of_wave.push_back(step.pod);
     }
@@ -546,7 +524,7 @@ bool Search::Replay(const Steps& steps, std::vector<Move>& moves) {
               .to = step.to,
               .wave = wave};
     const PodInfoPtr info = trial_.InfoOf(step.pod);
-    ForEachRequest(info->requests, [&](ResourceId id, int64_t amount) {
+    ForEachAmount(info->requests, [&](ResourceId id, int64_t amount) {
       move.frees.emplace_back(trial_.cache().resource_names().Name(id), amount);
     });
     moves.push_back(std::move(move));
@@ -773,9 +751,8 @@ Result<Plan> Search::Empty(const Goal& goal) {
   if (!Cordon(goal.name)) return Fail(questions::NoNode(goal.name, trial_.simulation()));
   emptied_ = goal.name;
   std::vector<PodPtr> leaving = questions::PodsOn(trial_.simulation(), goal.name);
-  std::erase_if(leaving, [](const PodPtr& pod) {
-    return questions::IsDaemon(*pod) || questions::IsMirror(*pod) || IsGoing(*pod);
-  });
+  std::erase_if(
+      leaving, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod) || IsGoing(*pod); });
   for (const PodPtr& pod : leaving) {
     if (std::string why = WhyItStays(*pod); !why.empty()) {
       plan.left_out.push_back({pod->metadata.Key(), std::move(why)});
@@ -798,7 +775,7 @@ Result<Plan> Search::Empty(const Goal& goal) {
   Steps steps;
   for (const PodPtr& pod : leaving) {
     trial_.Remove(*pod);
-    const PodPtr again = questions::PendingCopy(*pod, pod->metadata.name);
+    const PodPtr again = PendingCopy(*pod, pod->metadata.name);
     const auto to = Place(again, limits_.depth, steps);
     if (!to) {
       // Where the node alone takes it, there is none.
@@ -828,22 +805,6 @@ Result<Plan> Search::Empty(const Goal& goal) {
 size_t Plan::evictions() const {
   return static_cast<size_t>(
       std::ranges::count_if(moves, [](const Move& move) { return !move.from.empty(); }));
-}
-
-std::string WhyItStays(const api::Pod& pod) {
-  if (questions::IsDaemon(pod)) return "a DaemonSet's pod";
-  if (questions::IsMirror(pod)) return "its kubelet's own pod";
-  if (pod.metadata.deletion_timestamp) return "it is being deleted";
-  if (!questions::ComesBack(pod)) return "no controller makes it again";
-  if (PodGroupNameOf(pod) != nullptr) return "it is part of a pod group";
-  if (!pod.spec.resource_claims.empty()) return "its resource claims are allocated on its node";
-  constexpr std::string_view kSafe = "cluster-autoscaler.kubernetes.io/safe-to-evict";
-  const std::string* safe = api::Find(pod.metadata.annotations, kSafe);
-  if (safe != nullptr && *safe == "false") return std::string(kSafe) + " is \"false\"";
-  constexpr std::string_view kKeep = "karpenter.sh/do-not-disrupt";
-  if (IsTrue(pod, kKeep)) return std::string(kKeep) + " is \"true\"";
-  if (HasLocalStorage(pod) && !IsTrue(pod, kSafe)) return "it has local storage (emptyDir)";
-  return "";
 }
 
 Result<Plan> FindPlan(const Goal& goal, simulator::Simulation& simulation, const Limits& limits) {

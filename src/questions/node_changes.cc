@@ -14,56 +14,12 @@ using informers::Kind;
 
 }  // namespace
 
-bool IsReady(const api::Pod& pod) {
-  return std::ranges::any_of(pod.status.conditions, [](const api::PodCondition& condition) {
-    return condition.type == "Ready" && condition.status == "True";
+EvictionBudgets EvictionBudgetsOf(const simulator::Simulation& simulation) {
+  EvictionBudgets budgets;
+  simulation.api().ForEach(Kind::kPodDisruptionBudget, [&budgets](const api::ObjectPtr& object) {
+    budgets.Add(*api::As<api::PodDisruptionBudget>(object));
   });
-}
-
-Budgets::Budgets(const simulator::Simulation& simulation) {
-  simulation.api().ForEach(Kind::kPodDisruptionBudget, [this](const api::ObjectPtr& object) {
-    const auto& budget = *api::As<api::PodDisruptionBudget>(object);
-    const auto selector = LabelSelectorMatcher::Make(budget.spec.selector);
-    if (!selector) return;
-    budgets_.push_back(
-        {.namespace_ = budget.metadata.namespace_,
-         .key = budget.metadata.Key(),
-         .selector = *selector,
-         .always_unhealthy = budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
-         .allowed = budget.status.disruptions_allowed,
-         .healthy = budget.status.current_healthy,
-         .desired = budget.status.desired_healthy});
-  });
-}
-
-std::vector<std::string> Budgets::Of(const api::Pod& pod) const {
-  std::vector<std::string> names;
-  for (const Budget& budget : budgets_) {
-    if (Selects(budget, pod)) names.push_back(budget.key);
-  }
-  return names;
-}
-
-Leave Budgets::Ask(const api::Pod& pod) const {
-  if (pod.status.phase == "Pending" || pod.metadata.deletion_timestamp) return Leave::kFree;
-  const Budget* only = nullptr;
-  for (const Budget& budget : budgets_) {
-    if (!Selects(budget, pod)) continue;
-    if (only != nullptr) return Leave::kRefused;
-    only = &budget;
-  }
-  if (only == nullptr) return Leave::kFree;
-  const bool healthy = only->desired > 0 && only->healthy >= only->desired;
-  if (!IsReady(pod) && (only->always_unhealthy || healthy)) return Leave::kFree;
-  return only->allowed > 0 ? Leave::kCounted : Leave::kRefused;
-}
-
-void Budgets::Count(const api::Pod& pod, int by) {
-  for (Budget& budget : budgets_) {
-    if (!Selects(budget, pod)) continue;
-    budget.allowed += by;
-    if (IsReady(pod)) budget.healthy += by;
-  }
+  return budgets;
 }
 
 namespace {
@@ -139,7 +95,7 @@ Result<Drained> Drain(std::string_view name, Simulation& simulation) {
   simulation.RunDue();
   Drained drained;
   drained.node = name;
-  Budgets budgets(simulation);
+  EvictionBudgets budgets = EvictionBudgetsOf(simulation);
   std::vector<PodPtr> left = PodsOn(simulation, name);
   std::erase_if(left, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod); });
   for (size_t before = left.size() + 1; left.size() < before;) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,51 +9,15 @@
 
 #include "berth/api/node.h"
 #include "berth/api/pod.h"
-#include "berth/label_selector.h"
+#include "berth/in_tree/eviction.h"
 #include "berth/result.h"
 #include "src/questions/replicas.h"
 #include "src/simulator/simulation.h"
 
 namespace berth::questions {
 
-// Whether its condition Ready is true.
-bool IsReady(const api::Pod& pod);
-
-// What the API server says to an eviction.
-enum class Leave {
-  kRefused,
-  kCounted,  // the budget allows one less
-  kFree,     // it disrupts nothing that a budget protects
-};
-
-// How many evictions each PodDisruptionBudget allows: at first as its status says.
-class Budgets {
- public:
-  explicit Budgets(const simulator::Simulation& simulation);
-
-  // Those that select the pod.
-  std::vector<std::string> Of(const api::Pod& pod) const;
-  Leave Ask(const api::Pod& pod) const;
-  // `by`: -1 where a pod goes, 1 where its successor runs.
-  void Count(const api::Pod& pod, int by);
-
- private:
-  struct Budget {
-    std::string namespace_;
-    std::string key;
-    LabelSelectorMatcher selector;
-    bool always_unhealthy = false;  // those that are not ready may always go
-    int64_t allowed = 0;
-    int64_t healthy = 0;
-    int64_t desired = 0;
-  };
-  static bool Selects(const Budget& budget, const api::Pod& pod) {
-    return budget.namespace_ == pod.metadata.namespace_ &&
-           budget.selector.Matches(pod.metadata.labels);
-  }
-
-  std::vector<Budget> budgets_;
-};
+// How many evictions the budgets of the simulation allow.
+EvictionBudgets EvictionBudgetsOf(const simulator::Simulation& simulation);
 
 // That the simulation has no such node, and which was probably meant.
 Error NoNode(std::string_view name, const simulator::Simulation& simulation);

@@ -499,6 +499,8 @@ void PreviewEvictions(TrialCluster& trial, std::string_view node,
   judgement->PreviewPreemption();
   if (!judgement->preemption()) return;
   const PreemptionPreview& preview = *judgement->preemption();
+  // Those are found without a person.
+  if (preview.moved) return;
   std::vector<size_t> order(preview.candidates.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto rank = [&](size_t i) {

@@ -18,38 +18,6 @@ namespace berth::questions {
 
 using informers::Kind;
 
-const api::OwnerReference* ControllerOf(const api::ObjectMeta& meta) {
-  for (const api::OwnerReference& owner : meta.owner_references) {
-    if (owner.controller) return &owner;
-  }
-  return nullptr;
-}
-
-bool IsDaemon(const api::Pod& pod) {
-  const api::OwnerReference* controller = ControllerOf(pod.metadata);
-  return controller != nullptr && controller->kind == "DaemonSet";
-}
-
-bool IsMirror(const api::Pod& pod) {
-  return api::Find(pod.metadata.annotations, "kubernetes.io/config.mirror") != nullptr;
-}
-
-namespace {
-
-// A StatefulSet's next pod has the name of this one, so it waits for its end.
-bool HasSuccessor(const api::Pod& pod) {
-  const api::OwnerReference* controller = ControllerOf(pod.metadata);
-  return pod.metadata.deletion_timestamp && controller != nullptr &&
-         controller->kind != "StatefulSet";
-}
-
-}  // namespace
-
-bool ComesBack(const api::Pod& pod) {
-  return ControllerOf(pod.metadata) != nullptr && !IsDaemon(pod) && !IsMirror(pod) &&
-         !HasSuccessor(pod);
-}
-
 void PutLabel(std::string_view key, std::string_view value, api::StringMap& labels) {
   const auto at = std::ranges::lower_bound(labels, key, {}, &api::StringMap::value_type::first);
   if (at != labels.end() && at->first == key) {
@@ -57,26 +25,6 @@ void PutLabel(std::string_view key, std::string_view value, api::StringMap& labe
   } else {
     labels.emplace(at, key, value);
   }
-}
-
-bool IsLabelOfNode(std::string_view key) {
-  return key == "topology.kubernetes.io/zone" || key == "topology.kubernetes.io/region";
-}
-
-PodPtr PendingCopy(const api::Pod& pod, const std::string& name) {
-  auto copy = std::make_shared<api::Pod>(pod);
-  api::ObjectMeta& meta = copy->metadata;
-  meta.uid += "/" + name + "/again";
-  meta.name = name;
-  meta.resource_version.clear();
-  meta.creation_timestamp.reset();
-  meta.deletion_timestamp.reset();
-  // A template that has such a label itself loses it here: nothing tells the two cases apart.
-  std::erase_if(meta.labels, [](const auto& label) { return IsLabelOfNode(label.first); });
-  copy->spec.node_name.clear();
-  copy->status = {};
-  copy->status.phase = "Pending";
-  return copy;
 }
 
 std::vector<PodPtr> PodsOn(const simulator::Simulation& simulation, std::string_view node) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "berth/api/pod.h"
+#include "berth/in_tree/eviction.h"
 #include "berth/result.h"
 #include "src/simulator/admission.h"
 #include "src/simulator/simulation.h"
@@ -19,25 +20,8 @@ namespace berth::questions {
 // Pods and those who make them, as far as a picture of a cluster tells.
 using PodPtr = std::shared_ptr<const api::Pod>;
 
-// The owner that controls the object; nullptr: none.
-const api::OwnerReference* ControllerOf(const api::ObjectMeta& meta);
-// Of a DaemonSet: it stays with its node.
-bool IsDaemon(const api::Pod& pod);
-// Made by a kubelet from a file: evictions do not touch it.
-bool IsMirror(const api::Pod& pod);
-// Whether another takes its place elsewhere when it goes. Of a pod that is being deleted already
-// only a StatefulSet makes another then; other controllers have made theirs.
-bool ComesBack(const api::Pod& pod);
-
-// Whether the API server copies this label of a node onto the pods that are bound to it, as its
-// plugin PodTopologyLabels does: it tells pods of one template apart.
-bool IsLabelOfNode(std::string_view key);
-
 // Gives the label that value, whether it is there or not.
 void PutLabel(std::string_view key, std::string_view value, api::StringMap& labels);
-
-// What the controller makes: the pod before a scheduler saw it.
-PodPtr PendingCopy(const api::Pod& pod, const std::string& name);
 
 // Those on the node, by key.
 std::vector<PodPtr> PodsOn(const simulator::Simulation& simulation, std::string_view node);

@@ -21,6 +21,7 @@
 #include "src/config/reload.h"
 #include "src/engine/dry_run.h"
 #include "src/extender/extender.h"
+#include "src/scheduler/moves_trial.h"
 #include "src/scheduler/state.h"
 #include "src/scheduler/watched_events.h"
 
@@ -71,6 +72,9 @@ class ProfileHandle final : public Handle {
   }
 
   std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) override;
+  std::unique_ptr<MovesTrial> StartMovesTrial(CycleState& state) override {
+    return std::make_unique<CacheMovesTrial>(state_, state.budget());
+  }
   Result<std::vector<PreemptionCandidate>> ProcessPreemption(
       const PodInfo& pod, std::vector<PreemptionCandidate> candidates) override {
     return state_.extenders.ProcessPreemption(*pod.pod, state_.cluster.cache,
@@ -85,6 +89,9 @@ class ProfileHandle final : public Handle {
 
   void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) override {
     state_.writers.evictor.Evict(std::move(pod), std::move(message), std::move(done));
+  }
+  void AskForEviction(std::shared_ptr<const api::Pod> pod, AsyncDone done) override {
+    state_.writers.evictor.Ask(std::move(pod), std::move(done));
   }
   bool CancelPreBind(std::string_view uid, std::string cause) override;
   void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,

@@ -87,6 +87,7 @@ Scheduler::Parts::Parts(const SchedulerOptions& options, std::unique_ptr<Schedul
             .background = options.background},
            options.leading) {
   state->cluster.cache.SetSignatureParts(profiles.signature_parts(), profiles.tested_label_keys());
+  state->find_profile = [this](std::string_view name) { return profiles.Find(name); };
 }
 
 std::optional<ShadowWatch> Scheduler::Parts::MakeShadowWatch(ShadowListener* listener) {

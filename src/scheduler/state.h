@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/in_tree/handle.h"
@@ -27,6 +28,7 @@
 #include "src/engine/engine.h"
 #include "src/extender/extender_bind.h"
 #include "src/extender/extenders.h"
+#include "src/framework/profile.h"
 #include "src/framework/waiting_pods.h"
 #include "src/metrics/local_metrics.h"
 #include "src/scheduler/messages.h"
@@ -125,6 +127,8 @@ struct SchedulerState {
   std::vector<std::string> pods_to_activate;  // "namespace/name"
   extender::Extenders extenders;
   Writers writers;
+  // Profiles::Find of the scheduler's profiles; set once they are made.
+  std::function<const framework::Profile*(std::string_view)> find_profile;
   // See SchedulerOptions.
   const std::function<void(std::vector<NodeMetricsSource>)> watch_node_metrics;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "berth/check.h"
+#include "berth/in_tree/eviction.h"
 #include "src/api/decode.h"
 #include "src/api/protobuf_writer.h"
 #include "src/api/stored_form.h"
@@ -372,7 +373,40 @@ client::ResponseResult MemoryApi::AnswerPod(const client::Request& request,
     DeletePod(pod);
     return Ok(200);
   }
+  if (request.verb == client::Verb::kCreate && path.subresource == "eviction") {
+    return Evict(pod, StringAt(body, {"deleteOptions", "preconditions", "uid"}));
+  }
   return Refuse(405, "MethodNotAllowed", "the simulator does not do that to a pod");
+}
+
+// The API server counts down what a budget allows until the controller of budgets counts again.
+client::ResponseResult MemoryApi::Evict(const PodPtr& pod, const std::string& uid) {
+  if (!uid.empty() && uid != pod->metadata.uid) {
+    return Conflict("the UID in the precondition (" + uid +
+                    ") does not match the UID in record (" + pod->metadata.uid + ")");
+  }
+  EvictionBudgets budgets;
+  std::vector<std::shared_ptr<const api::PodDisruptionBudget>> objects;
+  ForEach(informers::Kind::kPodDisruptionBudget, [&](const api::ObjectPtr& object) {
+    objects.push_back(std::get<std::shared_ptr<const api::PodDisruptionBudget>>(object));
+    budgets.Add(*objects.back());
+  });
+  const Leave leave = budgets.Ask(*pod);
+  if (leave == Leave::kRefused) {
+    return Refuse(429, "TooManyRequests",
+                  "Cannot evict pod as it would violate the pod's disruption budget.");
+  }
+  if (leave == Leave::kCounted) {
+    const std::string key = budgets.Of(*pod).front();
+    for (const auto& object : objects) {
+      if (object->metadata.Key() != key) continue;
+      auto counted = std::make_shared<api::PodDisruptionBudget>(*object);
+      --counted->status.disruptions_allowed;
+      Store(std::shared_ptr<const api::PodDisruptionBudget>(std::move(counted)));
+    }
+  }
+  DeletePod(pod);
+  return Ok(201);
 }
 
 void MemoryApi::DeletePod(const PodPtr& pod) {

@@ -146,6 +146,7 @@ class MemoryApi final : public client::ApiClient {
   client::ResponseResult UpdateClaim(const api::ResourceClaim& claim, const ObjectPath& path,
                                      const client::Request& request);
   void DeletePod(const std::shared_ptr<const api::Pod>& pod);
+  client::ResponseResult Evict(const std::shared_ptr<const api::Pod>& pod, const std::string& uid);
   client::ResponseResult WriteEvent(const client::Request& request);
 
   // Larger than all that objects have come with.

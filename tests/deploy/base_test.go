@@ -124,7 +124,7 @@ func TestTheSamplesAndTheOverlaysAreValid(t *testing.T) {
 	manifest := filepath.Join(t.TempDir(), "kube-scheduler.yaml")
 	must(t, os.WriteFile(manifest, kubectl(t, "kustomize", inDeploy("overlays", "kube-scheduler")), 0o644))
 	kubectl(t, "apply", "--dry-run=server", "-f", manifest)
-	for _, overlay := range []string{"capacity", "coscheduling", "load-aware", "numa"} {
+	for _, overlay := range []string{"capacity", "coscheduling", "load-aware", "numa", "relocation"} {
 		kubectl(t, "apply", "--server-side", "--force-conflicts", "--dry-run=server", "-k", inDeploy("overlays", overlay))
 	}
 	// The operator's kinds are unknown to this API server.

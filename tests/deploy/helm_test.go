@@ -165,6 +165,7 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 		"pluginConfig": [{"name": "NodeResourceTopologyMatch", "args": {"cacheResyncPeriodSeconds": 5}}]}]`
 	loadAware := `[{"schedulerName": "berth", "plugins": {"score": {"enabled": [{"name": "TargetLoadPacking", "weight": 5}]}},
 		"pluginConfig": [{"name": "TargetLoadPacking", "args": {"metricProvider": {"type": "KubernetesMetricsServer"}, "targetUtilization": 60}}]}]`
+	relocation := `[{"schedulerName": "berth", "plugins": {"multiPoint": {"enabled": [{"name": "Relocation"}]}}}]`
 	for _, c := range []struct {
 		manifests string
 		values    []string
@@ -175,6 +176,7 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 		{inDeploy("overlays", "capacity"), []string{"--set-json", "config.profiles=" + capacity}},
 		{inDeploy("overlays", "numa"), []string{"--set-json", "config.profiles=" + numa}},
 		{inDeploy("overlays", "load-aware"), []string{"--set-json", "config.profiles=" + loadAware}},
+		{inDeploy("overlays", "relocation"), []string{"--set-json", "config.profiles=" + relocation}},
 	} {
 		want := objects(t, string(kubectl(t, "kustomize", c.manifests)))
 		args := []string{"template", "berth", inDeploy("helm"), "--no-hooks", "--namespace", controlplane.BerthNamespace, "--kube-version",

@@ -205,7 +205,9 @@ var indirect = map[string][]struct{ file, begins string }{
 	"dynamic_resources done": {{"post_filter.cc", `return "`}},
 	"node_resources_fit ReasonsOnNode(on_node.checks, node, handle_->resource_names())": {
 		{"node_resources_fit.cc", `kTooManyPods =`}, {"node_resources_fit.cc", `[("]Insufficient `}},
-	"node_volume_limits problem.message":      {{"attached_volumes.cc", `return \{"looking up`}},
+	"node_volume_limits problem.message": {{"attached_volumes.cc", `return \{"looking up`}},
+	"relocation std::string(kPrefix) + std::string(message)": {
+		{"relocation.cc", `\bReject\(`}, {"relocation.cc", `\bawait\(`}, {"relocation.cc", `\bwhy = "`}, {"relocation.cc", `return "not eligible`}},
 	"scheduling_gates text + \"]\"":           {{"scheduling_gates.cc", `std::string text =`}},
 	"volume_binding ReasonsOf(bits)":          {{"find_volumes.cc", `kReasons\[\] =`}},
 	"volume_binding *problem":                 {{"pod_claims.cc", `return "(?:persistentvolumeclaim|waiting|PVC) `}},

@@ -153,9 +153,16 @@ class FakeHandle final : public Handle {
     }
     return nullptr;
   }
+  std::unique_ptr<MovesTrial> StartMovesTrial(CycleState&) override {
+    BERTH_CHECK(false, "moves are tried in a cache: see tests/unit/scheduler");
+    return nullptr;
+  }
   // The test calls `done` of the recorded eviction.
   void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) override {
     evictions.push_back({std::move(pod), std::move(message), std::move(done)});
+  }
+  void AskForEviction(std::shared_ptr<const api::Pod> pod, AsyncDone done) override {
+    evictions.push_back({std::move(pod), "", std::move(done)});
   }
   bool CancelPreBind(std::string_view uid, std::string) override {
     return std::erase(pods_in_pre_bind, uid) > 0;

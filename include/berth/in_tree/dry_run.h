@@ -28,4 +28,29 @@ class DryRun {
   virtual Status Filter() = 0;
 };
 
+// What would be if pods moved: pods leave nodes and are placed on nodes on trial, in the snapshot
+// itself, and pods are judged by the filters and scores of their own profiles. All of it is taken
+// back at its end; no other may begin before, and no dry run goes on meanwhile.
+//
+// Judging spends from the budget of the PostFilter's cycle. Once that is used up, or where an
+// extender has a say or no profile is the pod's, no node takes a pod.
+//
+// Thread safety: the scheduling thread, within the PostFilter that asked for it.
+class MovesTrial {
+ public:
+  virtual ~MovesTrial() = default;
+
+  // The pod leaves its node.
+  virtual void Remove(const PodInfo& pod) = 0;
+  // The pod that its controller makes in the place of a placed one: without a node.
+  virtual PodInfoPtr Successor(const api::Pod& pod) = 0;
+  // Whether the node takes the pod, which has none.
+  virtual bool Fits(const PodInfo& pod, NodeRow row) = 0;
+  // The node that the pod, which has none, would go to if `but` were not there: the one with the
+  // highest total of scores, by name among equal ones. kNoRow: no node takes it.
+  virtual NodeRow BestNode(const PodInfo& pod, NodeRow but) = 0;
+  // Puts the pod on the node. False: it is on one.
+  virtual bool Place(const PodInfo& pod, NodeRow row) = 0;
+};
+
 }  // namespace berth::inline in_tree

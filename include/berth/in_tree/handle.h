@@ -88,6 +88,8 @@ class Handle {
 
   // For a PostFilter: imagines pods away from nodes. `state` is what PostFilter was given.
   virtual std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) = 0;
+  // For a PostFilter: moves pods on trial. `state` is what PostFilter was given.
+  virtual std::unique_ptr<MovesTrial> StartMovesTrial(CycleState& state) = 0;
   // For a PostFilter: the candidates that the extenders leave, ascending by row, with the victims
   // they want; `candidates` itself where no extender knows preemption or cares about the pod.
   // Blocks while they are asked. Error: one failed that scheduling must not go on without.
@@ -111,6 +113,10 @@ class Handle {
   // such pod any more.
   virtual void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message,
                         AsyncDone done) = 0;
+  // Asks for the pod's eviction (policy/v1), which the API server grants where the pod's
+  // PodDisruptionBudgets allow it. `done` gets Success when the pod is going by this, Skip when
+  // there is no such pod any more, Unschedulable where a budget allows it not now.
+  virtual void AskForEviction(std::shared_ptr<const api::Pod> pod, AsyncDone done) = 0;
   // Ends the pod's PreBind, and with it its binding cycle. False: it is in none.
   virtual bool CancelPreBind(std::string_view uid, std::string cause) = 0;
   // An event about `pod`, in the name of this profile. `related`: what else it is about, or

@@ -37,6 +37,8 @@ struct PreemptionPreview {
   std::vector<PreemptionCandidate> candidates;
   // Indices of the candidates that one would be drawn from, ascending.
   std::vector<size_t> best;
+  // The pods move: each has a place on another node, and their budgets allow it.
+  bool moved = false;
   // Without candidates: what PostFilter's status would say.
   std::string message;
 };

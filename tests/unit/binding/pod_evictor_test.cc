@@ -122,6 +122,36 @@ TEST_F(PodEvictorTest, WhatThePatchAndTheDeletionEndWith) {
   }
 }
 
+TEST_F(PodEvictorTest, APodThatIsAskedForByItsEvictionIsNotMarked) {
+  const struct {
+    std::optional<client::ApiError> answer;  // nullopt: granted
+    Code code;
+  } cases[] = {
+      {std::nullopt, Code::kSuccess},
+      {Rejection(404), Code::kSkip},
+      {Rejection(429, "it would violate the pod's disruption budget"), Code::kUnschedulable},
+      {Rejection(403), Code::kError},
+      {NoAnswer(), Code::kError},
+  };
+  for (const auto& c : cases) {
+    end_.reset();
+    const size_t before = api_.size();
+    evictor_->Ask(web_.Ptr(), [this](AsyncStatus status) { end_ = std::move(status); });
+    executor_.RunDue();
+    ASSERT_EQ(api_.size(), before + 1);
+    ExpectLast(Verb::kCreate, "/api/v1/namespaces/default/pods/web/eviction");
+    EXPECT_THAT(api_.last().request.body, HasSubstr("\"uid\":\"uid-1\""));
+    if (c.answer) {
+      api_.last().Fail(*c.answer);
+    } else {
+      api_.last().Reply(201);
+    }
+    executor_.RunDue();
+    ASSERT_TRUE(end_.has_value());
+    EXPECT_EQ(end_->code, c.code);
+  }
+}
+
 TEST_F(PodEvictorTest, ThePatchIsTriedFourTimesInAll) {
   Evict(web_);
   for (int i = 0; i < 4; ++i) {

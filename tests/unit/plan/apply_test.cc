@@ -127,7 +127,7 @@ class FakeCluster final : public Edge {
   int Ready() const {
     int ready = 0;
     for (const auto& [key, pod] : pods) {
-      if (IsWeb(*pod) && questions::IsReady(*pod) && !pod->metadata.deletion_timestamp) ++ready;
+      if (IsWeb(*pod) && IsReady(*pod) && !pod->metadata.deletion_timestamp) ++ready;
     }
     return ready;
   }
@@ -201,7 +201,7 @@ class FakeCluster final : public Edge {
   bool IsUnderWay() const {
     return std::ranges::any_of(pods, [](const auto& entry) {
       const api::Pod& pod = *entry.second;
-      return questions::ControllerOf(pod.metadata) != nullptr &&
+      return ControllerOf(pod.metadata) != nullptr &&
              (pod.spec.node_name.empty() || pod.metadata.deletion_timestamp);
     });
   }
@@ -231,7 +231,7 @@ class FakeCluster final : public Edge {
           it = pods.erase(it);
           continue;
         }
-      } else if (!pod->spec.node_name.empty() && !questions::IsReady(*pod)) {
+      } else if (!pod->spec.node_name.empty() && !IsReady(*pod)) {
         auto ready = std::make_shared<api::Pod>(*pod);
         MakeReady(*ready);
         it->second = std::move(ready);
@@ -240,7 +240,7 @@ class FakeCluster final : public Edge {
     }
     // The controllers.
     for (; makes_pods && !owed_.empty(); owed_.pop_back()) {
-      const PodPtr made = questions::PendingCopy(*owed_.back(), "next-" + std::to_string(++made_));
+      const PodPtr made = PendingCopy(*owed_.back(), "next-" + std::to_string(++made_));
       pods[made->metadata.Key()] = made;
     }
     // The scheduler: the newest first, unless it tries big again at that very moment.

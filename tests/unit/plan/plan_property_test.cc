@@ -90,7 +90,7 @@ bool Fits(simulator::Simulation& simulation, const PodPtr& pod, const std::strin
 bool Carry(simulator::Simulation& simulation, const std::string& key, const std::string& to) {
   const PodPtr pod = simulation.FindPod(key);
   simulation.Delete(Kind::kPod, key);
-  const PodPtr again = questions::PendingCopy(*pod, pod->metadata.name);
+  const PodPtr again = PendingCopy(*pod, pod->metadata.name);
   if (!Fits(simulation, again, to)) return false;
   auto placed = std::make_shared<api::Pod>(*again);
   placed->spec.node_name = to;
@@ -141,7 +141,7 @@ void Check(const Plan& plan, const Objects& objects) {
   EXPECT_TRUE(waiting.empty());
   if (!empty) return;
   for (const PodPtr& pod : questions::PodsOn(*simulation, plan.goal.name)) {
-    EXPECT_TRUE(questions::IsDaemon(*pod) || questions::IsMirror(*pod) ||
+    EXPECT_TRUE(IsDaemon(*pod) || IsMirror(*pod) ||
                 pod->metadata.deletion_timestamp)
         << pod->metadata.Key();
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/in_tree/eviction.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 
 namespace berth::plan {
@@ -124,12 +125,12 @@ TEST_F(PlanTest, WhatMustNotMoveStays) {
            Replica("a", "2").SchedulingGroup("gang").OnNode("n1"),
            Replica("a", "2").ResourceClaim("gpu").OnNode("n1"),
        }) {
-    SCOPED_TRACE(plan::WhyItStays(pod));
+    SCOPED_TRACE(WhyItStays(pod));
     Apply(pod);
     const Plan plan = Find("fit=default/big");
     EXPECT_EQ(plan.outcome, Plan::Outcome::kImpossible);
     EXPECT_THAT(plan.moves, IsEmpty());
-    EXPECT_NE(plan::WhyItStays(pod), "");
+    EXPECT_NE(WhyItStays(pod), "");
   }
 }
 

@@ -28,6 +28,7 @@ struct Parts {
   bool extenders = false;
   bool reloads = false;
   bool unasked_extenders = false;  // as of a simulation
+  bool moves = false;              // of pods that make room
 };
 
 constexpr int kNodes = 6;
@@ -77,7 +78,12 @@ class Story {
       options.scheduler.features.generic_workload = true;
       known.defaults.push_back({"GangScheduling"});
     }
+    if (parts_.moves) known.defaults.push_back({"Relocation"});
     configuration_ = config::DefaultConfiguration(known);
+    if (parts_.moves) {
+      configuration_.profiles[0].plugin_config.push_back(
+          {"Relocation", ConfigValue(ConfigValue::Map{{"minPendingSeconds", ConfigValue(5)}})});
+    }
     if (parts_.extenders) options.scheduler.extenders = {AddExtender()};
     if (parts_.unasked_extenders) AddExtender();
     options.scheduler.configuration = configuration_;
@@ -130,6 +136,7 @@ class Story {
     test::PodBuilder pod = test::MakePod();
     pod.Name(name).Uid("uid-" + name).Req({{"cpu", random_.Below(3) == 0 ? "2" : "1"}});
     if (random_.Below(4) == 0) pod.Priority(1000);
+    if (parts_.moves) pod.Owner("ReplicaSet", "web", "rs");
     return pod;
   }
 
@@ -220,6 +227,7 @@ class Story {
 struct Posted {
   uint64_t evictions = 0;
   uint64_t evictions_in_memory = 0;
+  uint64_t moves = 0;
   uint64_t claims_written = 0;
   uint64_t claims_settled = 0;
   uint64_t volumes_written = 0;
@@ -229,6 +237,8 @@ struct Posted {
     while (const auto frame = reader->Next()) {
       const auto* answered = std::get_if<EvictionAnswered>(&*frame);
       evictions += answered != nullptr ? 1 : 0;
+      // Those of the plugin Relocation.
+      moves += answered != nullptr && answered->number >= uint64_t{1} << 32 ? 1 : 0;
       evictions_in_memory += answered != nullptr && answered->in_memory ? 1 : 0;
       claims_written += std::holds_alternative<ClaimWritten>(*frame) ? 1 : 0;
       claims_settled += std::holds_alternative<ClaimsSettled>(*frame) ? 1 : 0;
@@ -270,6 +280,7 @@ TEST_P(ReplayStoriesTest, AreRepeatedBitForBit) {
   EXPECT_EQ(with_devices > kEnough, parts.devices) << with_devices;
   EXPECT_GT(posted.evictions, kEnough);
   if (parts.volumes) EXPECT_GT(posted.evictions_in_memory, 0u);
+  EXPECT_EQ(posted.moves > 0, parts.moves) << posted.moves;
   if (parts.volumes) EXPECT_GT(posted.volumes_written, kEnough);
   if (parts.devices) EXPECT_GT(posted.claims_written, kEnough);
   if (parts.devices) EXPECT_GT(posted.claims_settled, kEnough);
@@ -278,16 +289,17 @@ TEST_P(ReplayStoriesTest, AreRepeatedBitForBit) {
   EXPECT_EQ(calls > kEnough, parts.extenders) << calls;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ReplayStoriesTest,
-                         testing::Values(Parts{"Volumes", true, false, false, false, false},
-                                         Parts{"Devices", false, true, false, false, false},
-                                         Parts{"Groups", false, false, true, false, false},
-                                         Parts{"Extenders", false, false, false, true, false},
-                                         Parts{"Reloads", false, false, false, false, true},
-                                         Parts{"UnaskedExtenders", false, false, false, false,
-                                               false, true},
-                                         Parts{"AllTogether", true, true, true, true, true}),
-                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, ReplayStoriesTest,
+    testing::Values(Parts{"Volumes", true, false, false, false, false},
+                    Parts{"Devices", false, true, false, false, false},
+                    Parts{"Groups", false, false, true, false, false},
+                    Parts{"Extenders", false, false, false, true, false},
+                    Parts{"Reloads", false, false, false, false, true},
+                    Parts{"UnaskedExtenders", false, false, false, false, false, true},
+                    Parts{"Moves", false, false, false, false, true, false, true},
+                    Parts{"AllTogether", true, true, true, true, true}),
+    [](const auto& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace berth::recording

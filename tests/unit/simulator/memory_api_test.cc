@@ -197,6 +197,33 @@ TEST_F(MemoryApiTest, PodsAreReadAndDeleted) {
   EXPECT_EQ(told_.back().type, EventType::kDeleted);
 }
 
+TEST_F(MemoryApiTest, AnEvictionIsGrantedWhereBudgetsAllowIt) {
+  for (const char* name : {"a", "b"}) {
+    api_.Apply(test::MakePod()
+                   .Name(name)
+                   .Uid(name)
+                   .OnNode("n1")
+                   .Label("app", "web")
+                   .Condition("Ready", "True", "", "")
+                   .Ptr());
+  }
+  api::PodDisruptionBudget budget;
+  budget.metadata.name = "keep";
+  budget.metadata.namespace_ = "default";
+  budget.spec.selector = test::MakeSelector({{"app", "web"}});
+  budget.status.disruptions_allowed = 1;
+  api_.Apply(std::make_shared<const api::PodDisruptionBudget>(budget));
+  const auto evict = [this](const std::string& name, std::string_view uid) {
+    return Send(client::Verb::kCreate, "/api/v1/namespaces/default/pods/" + name + "/eviction",
+                api::EvictionBody("default", name, uid));
+  };
+  EXPECT_EQ(evict("c", "c"), 404);
+  EXPECT_EQ(evict("a", "other"), 409);
+  EXPECT_EQ(evict("a", "a"), 201);
+  EXPECT_EQ(evict("b", "b"), 429) << "one is all that the budget allows";
+  EXPECT_THAT(api_.evicted(), ElementsAre("default/a"));
+}
+
 TEST_F(MemoryApiTest, EventsAreKeptAndTheirSeriesCounted) {
   api::Event event;
   event.namespace_ = "default";

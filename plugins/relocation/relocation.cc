@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/relocation/relocation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kPrefix = "relocation: ";
+constexpr Duration kHour = std::chrono::hours(1);
+// After a search, or moves that came to nothing, a pod waits at least so long.
+constexpr Duration kAgain = std::chrono::seconds(10);
+// After each step of a search none begins for so long, so that searches take a small part of the
+// scheduling thread's time, however many pods wait.
+constexpr Duration kPauseAfterStep = std::chrono::microseconds(1);
+// Of EvictionAnswered: DefaultPreemption's begin at 0.
+constexpr uint64_t kFirstNumber = uint64_t{1} << 32;
+
+// Waits that end by themselves.
+class NeverCancelled final : public Cancellation {
+ public:
+  bool cancelled() const override { return false; }
+  void OnCancel(std::function<void()>) override {}
+};
+NeverCancelled never_cancelled;
+
+// Why no pods are moved for this one, whatever there is in the cluster; "": they may be.
+std::string_view WhyNotAtAll(const PodInfo& pod) {
+  if (pod.resize_deferred) return "not eligible: the pod runs already.";
+  if (pod.pod->spec.preemption_policy == "Never") {
+    return "not eligible due to preemptionPolicy=Never.";
+  }
+  return "";
+}
+
+}  // namespace
+
+RelocationBooks::RelocationBooks(Handle& handle)
+    : Evictions(handle, Relocation::kName, kFirstNumber) {}
+
+void RelocationBooks::Ask(const Preemptor&, const std::shared_ptr<const api::Pod>& victim,
+                          AsyncDone done) {
+  handle().AskForEviction(victim, std::move(done));
+}
+
+void RelocationBooks::Tell(const api::Pod& victim, const std::string& note,
+                           const api::Boxed<api::ObjectReference>& related) {
+  handle().RecordEvent(victim, PodEventType::kNormal, "Relocated", "Relocating", note, related);
+}
+
+void RelocationBooks::NoteAnswer(const std::string& preemptor_uid, const AsyncStatus& answer) {
+  std::string_view result = "failed";
+  if (answer.ok()) result = "evicted";
+  if (answer.code == Code::kSkip) result = "gone";
+  if (answer.code == Code::kUnschedulable) result = "refused";
+  handle().CountMetric("berth_relocation_evictions_total", {result}, 1);
+  const auto waiting = waiting_.find(preemptor_uid);
+  const bool going = answer.ok() || answer.code == Code::kSkip;
+  if (going && waiting != waiting_.end() && waiting->second.unmoved > 0) --waiting->second.unmoved;
+}
+
+void RelocationBooks::Count(const Preemptor& preemptor, bool failed, Duration) {
+  handle().CountMetric("berth_relocations_total", {failed ? "given_up" : "moved"}, 1);
+  if (!failed) return;
+  std::erase_if(promised_, [&](const Promised& one) { return one.for_uid == preemptor.uid; });
+  const auto found = waiting_.find(preemptor.uid);
+  if (found == waiting_.end()) return;
+  Waiting& waiting = found->second;
+  // What did not move is no move.
+  const size_t unmoved = std::min(waiting.unmoved, moved_.size());
+  moved_.erase(moved_.end() - static_cast<std::ptrdiff_t>(unmoved), moved_.end());
+  waiting.moves -= static_cast<int64_t>(std::exchange(waiting.unmoved, 0));
+  waiting.given_up = true;
+  WakeAtNextSearch(waiting);
+}
+
+RelocationBooks::Waiting& RelocationBooks::Note(const api::Pod& pod, Duration min_pending) {
+  if (waiting_.size() >= forget_at_) ForgetSettled();
+  const auto [it, added] = waiting_.try_emplace(pod.metadata.uid);
+  Waiting& waiting = it->second;
+  if (added) {
+    waiting.namespace_ = pod.metadata.namespace_;
+    waiting.name = pod.metadata.name;
+    waiting.since = handle().clock().Now();
+    waiting.next_search = waiting.since + min_pending;
+  }
+  return waiting;
+}
+
+void RelocationBooks::WakeAtNextSearch(Waiting& waiting) {
+  if (std::exchange(waiting.wakes, true)) return;
+  ObjectWait wait;
+  wait.check = [] { return std::optional<AsyncStatus>(); };
+  wait.timeout = std::max(waiting.next_search - handle().clock().Now(), Duration());
+  std::string key = api::NamespacedKey(waiting.namespace_, waiting.name);
+  handle().WaitFor(std::move(wait), never_cancelled,
+                   [handle = &handle(), key = std::move(key)](const AsyncStatus&) {
+                     handle->Post(PodsActivated{{key}});
+                   });
+}
+
+int64_t RelocationBooks::MovesLeft(int64_t most) {
+  const Time since = handle().clock().Now() - kHour;
+  while (!moved_.empty() && moved_.front() <= since) moved_.pop_front();
+  return most - static_cast<int64_t>(moved_.size());
+}
+
+bool RelocationBooks::Waits(const std::string& uid, const Waiting& waiting) {
+  const auto pod = handle().FindPendingPod(waiting.namespace_, waiting.name);
+  return pod != nullptr && pod->metadata.uid == uid;
+}
+
+void RelocationBooks::ForgetSettled() {
+  std::erase_if(waiting_, [this](const auto& one) { return !Waits(one.first, one.second); });
+  forget_at_ = std::max<size_t>(64, 2 * waiting_.size());
+}
+
+std::vector<PodUnderWay> RelocationBooks::UnderWayForOthers(std::string_view uid) {
+  std::erase_if(promised_, [&](const Promised& one) {
+    const auto waiting = waiting_.find(one.for_uid);
+    return waiting == waiting_.end() || !Waits(waiting->first, waiting->second);
+  });
+  std::vector<PodUnderWay> under_way;
+  for (const Promised& one : promised_) {
+    if (one.for_uid != uid) under_way.push_back(one.place);
+  }
+  return under_way;
+}
+
+void RelocationBooks::Begin(const api::Pod& pod, Waiting& waiting, const Room& room,
+                            const Snapshot& snapshot) {
+  const std::string& node = snapshot.node(room.row).metadata.name;
+  const api::ObjectMeta& metadata = pod.metadata;
+  waiting.node = node;
+  waiting.moves += static_cast<int64_t>(room.moves.size());
+  waiting.unmoved = room.moves.size();
+  waiting.given_up = false;
+  std::erase_if(promised_, [&](const Promised& one) { return one.for_uid == metadata.uid; });
+  std::vector<EvictedPod> evicted;
+  for (const PodMove& move : room.moves) {
+    const std::string& to = snapshot.node(move.to).metadata.name;
+    moved_.push_back(handle().clock().Now());
+    promised_.push_back({{move.pod->pod, to}, metadata.uid});
+    evicted.push_back({move.pod->pod, node,
+                       "Evicted so that pod " + metadata.Key() + " has room on node " + node +
+                           "; the pod in its place fits on node " + to});
+  }
+  Start({metadata.uid, "pod", pod.spec.priority.value_or(0), {metadata.Key()}}, node,
+        std::move(evicted));
+}
+
+Relocation::Relocation(const RelocationArgs& args, Handle& handle)
+    : handle_(handle),
+      args_(args),
+      books_(std::make_shared<RelocationBooks>(handle)),
+      waiting_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
+                                     "waiting for the pods that are moved for this pod")) {}
+
+PostFilterResult Relocation::Reject(const CycleState& state, std::string_view message) const {
+  return {state.reasons().Make(Code::kUnschedulable, std::string(kPrefix) + std::string(message))};
+}
+
+size_t Relocation::MovesLeft(const RelocationBooks::Waiting& waiting, std::string_view& why) {
+  const int64_t of_pod = args_.max_moves_per_pod - waiting.moves;
+  const int64_t of_hour = books_->MovesLeft(args_.max_moves_per_hour);
+  if (of_pod <= 0) {
+    why = "maxMovesPerPod pods have moved for this pod";
+  } else if (of_hour <= 0) {
+    why = "maxMovesPerHour pods have moved within an hour";
+  }
+  return static_cast<size_t>(std::max<int64_t>(std::min(of_pod, of_hour), 0));
+}
+
+PostFilterResult Relocation::PostFilter(CycleState& state, const PodInfo& pod,
+                                        const Snapshot& snapshot, const NodeToStatus& statuses) {
+  if (const auto why = WhyNotAtAll(pod); !why.empty()) return Reject(state, why);
+  const api::ObjectMeta& metadata = pod.pod->metadata;
+  const Duration min_pending = std::chrono::seconds(args_.min_pending_seconds);
+  RelocationBooks::Waiting& waiting = books_->Note(*pod.pod, min_pending);
+  // Where this plugin has nominated the pod: others find no victims there.
+  const auto nominate = [&](PostFilterResult result, std::string_view node) {
+    const auto newest = handle_.FindPendingPod(metadata.namespace_, metadata.name);
+    if (newest != nullptr && !waiting.node.empty() &&
+        newest->status.nominated_node_name == waiting.node) {
+      result.nominating = NominatingInfo{NominatingMode::kOverride, std::string(node)};
+    }
+    return result;
+  };
+  const auto await = [&](std::string_view why) {
+    return nominate(Reject(state, why), waiting.given_up ? "" : waiting.node);
+  };
+  if (books_->Running(metadata.uid)) return await("pods are being moved for this pod");
+  const Time now = handle_.clock().Now();
+  if (now < waiting.since + min_pending) {
+    books_->WakeAtNextSearch(waiting);
+    return Reject(state, "the pod has not waited for minPendingSeconds");
+  }
+  if (now < waiting.next_search) {
+    books_->WakeAtNextSearch(waiting);
+    return await("moves were sought a short time ago");
+  }
+  if (now < books_->next_search) return await("moves were sought a short time ago");
+  const std::vector<PodUnderWay> under_way = books_->UnderWayForOthers(metadata.uid);
+  RoomSearch search(handle_, state, pod, snapshot, statuses, under_way);
+  std::string_view why;
+  const size_t most = MovesLeft(waiting, why);
+  const bool comes = search.RoomComes();
+  const std::optional<Room> room = comes || most == 0 ? std::nullopt : search.Find(most);
+  waiting.next_search = now + std::max(min_pending, kAgain);
+  waiting.wakes = false;
+  books_->next_search = now + static_cast<int64_t>(search.steps()) * kPauseAfterStep;
+  if (state.budget().spent()) {
+    return {state.reasons().Error(std::string(kPrefix) + state.budget().Message())};
+  }
+  if (comes) return await("the pod fits once pods that are being deleted have ended");
+  if (most == 0) return nominate(Reject(state, why), "");
+  if (!room) {
+    handle_.CountMetric("berth_relocations_total", {"no_moves"}, 1);
+    return nominate(Reject(state, "no moves of other pods make room"), "");
+  }
+  books_->Begin(*pod.pod, waiting, *room, snapshot);
+  const std::string& node = snapshot.node(room->row).metadata.name;
+  const std::string message = "found room for pod on node " + node + ", moving " +
+                              std::to_string(room->moves.size()) + " pods";
+  return {state.reasons().Make(Code::kSuccess, std::string(kPrefix) + message),
+          NominatingInfo{NominatingMode::kOverride, node}};
+}
+
+PreemptionPreview Relocation::Preview(CycleState& state, const PodInfo& pod,
+                                      const Snapshot& snapshot, const NodeToStatus& statuses) {
+  PreemptionPreview preview;
+  const auto reject = [&](std::string_view why) {
+    preview.message = std::string(kPrefix) + std::string(why);
+    return preview;
+  };
+  if (const auto why = WhyNotAtAll(pod); !why.empty()) return reject(why);
+  const std::vector<PodUnderWay> under_way = books_->UnderWayForOthers(pod.pod->metadata.uid);
+  RoomSearch search(handle_, state, pod, snapshot, statuses, under_way);
+  if (search.RoomComes()) return reject("the pod fits once pods that are being deleted have ended");
+  const std::optional<Room> room = search.Find(static_cast<size_t>(args_.max_moves_per_pod));
+  if (!room) return reject("no moves of other pods make room");
+  PreemptionCandidate& candidate = preview.candidates.emplace_back();
+  candidate.row = room->row;
+  for (const PodMove& move : room->moves) candidate.victims.push_back(move.pod);
+  preview.best = {0};
+  preview.moved = true;
+  return preview;
+}
+
+Status Relocation::PreEnqueue(const PodInfo& pod) {
+  return books_->Running(pod.pod->metadata.uid) ? waiting_ : Status();
+}
+
+std::vector<ClusterEventWithHint> Relocation::EventsToRegister() const {
+  return {{{EventResource::kAssignedPod, action::kDelete},
+           [](const api::Pod&, const api::ObjectPtr&, const api::ObjectPtr&) {
+             return Result<QueueingHint>(QueueingHint::kQueueSkip);
+           }}};
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "berth/in_tree/eviction.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "berth/in_tree/pod_groups.h"
+
+namespace berth::inline in_tree {
+namespace {
+
+bool Says(const api::Pod& pod, std::string_view annotation, std::string_view wanted) {
+  const std::string* value = api::Find(pod.metadata.annotations, annotation);
+  return value != nullptr && *value == wanted;
+}
+
+bool HasLocalStorage(const api::Pod& pod) {
+  return std::ranges::any_of(pod.spec.volumes, [](const api::Volume& volume) {
+    return volume.empty_dir.has_value() && volume.empty_dir->medium != "Memory";
+  });
+}
+
+}  // namespace
+
+const api::OwnerReference* ControllerOf(const api::ObjectMeta& meta) {
+  for (const api::OwnerReference& owner : meta.owner_references) {
+    if (owner.controller) return &owner;
+  }
+  return nullptr;
+}
+
+bool IsDaemon(const api::Pod& pod) {
+  const api::OwnerReference* controller = ControllerOf(pod.metadata);
+  return controller != nullptr && controller->kind == "DaemonSet";
+}
+
+bool IsMirror(const api::Pod& pod) {
+  return api::Find(pod.metadata.annotations, "kubernetes.io/config.mirror") != nullptr;
+}
+
+bool HasSuccessor(const api::Pod& pod) {
+  const api::OwnerReference* controller = ControllerOf(pod.metadata);
+  return pod.metadata.deletion_timestamp && controller != nullptr &&
+         controller->kind != "StatefulSet";
+}
+
+bool ComesBack(const api::Pod& pod) {
+  return ControllerOf(pod.metadata) != nullptr && !IsDaemon(pod) && !IsMirror(pod) &&
+         !HasSuccessor(pod);
+}
+
+bool IsReady(const api::Pod& pod) {
+  return std::ranges::any_of(pod.status.conditions, [](const api::PodCondition& condition) {
+    return condition.type == "Ready" && condition.status == "True";
+  });
+}
+
+bool IsLabelOfNode(std::string_view key) {
+  return key == "topology.kubernetes.io/zone" || key == "topology.kubernetes.io/region";
+}
+
+std::shared_ptr<const api::Pod> PendingCopy(const api::Pod& pod, const std::string& name) {
+  auto copy = std::make_shared<api::Pod>(pod);
+  api::ObjectMeta& meta = copy->metadata;
+  meta.uid += "/" + name + "/again";
+  meta.name = name;
+  meta.resource_version.clear();
+  meta.creation_timestamp.reset();
+  meta.deletion_timestamp.reset();
+  // A template that has such a label itself loses it here: nothing tells the two cases apart.
+  std::erase_if(meta.labels, [](const auto& label) { return IsLabelOfNode(label.first); });
+  copy->spec.node_name.clear();
+  copy->status = {};
+  copy->status.phase = "Pending";
+  return copy;
+}
+
+std::string_view WhyItStays(const api::Pod& pod) {
+  if (IsDaemon(pod)) return "a DaemonSet's pod";
+  if (IsMirror(pod)) return "its kubelet's own pod";
+  if (pod.metadata.deletion_timestamp) return "it is being deleted";
+  if (!ComesBack(pod)) return "no controller makes it again";
+  if (PodGroupNameOf(pod) != nullptr) return "it is part of a pod group";
+  if (!pod.spec.resource_claims.empty()) return "its resource claims are allocated on its node";
+  constexpr std::string_view kSafe = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+  if (Says(pod, kSafe, "false")) {
+    return "cluster-autoscaler.kubernetes.io/safe-to-evict is \"false\"";
+  }
+  if (Says(pod, "karpenter.sh/do-not-disrupt", "true")) {
+    return "karpenter.sh/do-not-disrupt is \"true\"";
+  }
+  if (HasLocalStorage(pod) && !Says(pod, kSafe, "true")) return "it has local storage (emptyDir)";
+  return "";
+}
+
+void EvictionBudgets::Add(const api::PodDisruptionBudget& budget) {
+  auto selector = LabelSelectorMatcher::Make(budget.spec.selector);
+  if (!selector) return;
+  by_namespace_[budget.metadata.namespace_].push_back(
+      {.key = budget.metadata.Key(),
+       .selector = *std::move(selector),
+       .always_unhealthy = budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
+       .allowed = budget.status.disruptions_allowed,
+       .healthy = budget.status.current_healthy,
+       .desired = budget.status.desired_healthy});
+}
+
+template <typename Visit>
+void EvictionBudgets::ForEachOf(const api::Pod& pod, Visit visit) const {
+  const auto found = by_namespace_.find(pod.metadata.namespace_);
+  if (found == by_namespace_.end()) return;
+  for (const Budget& budget : found->second) {
+    if (budget.selector.Matches(pod.metadata.labels)) visit(budget);
+  }
+}
+
+std::vector<std::string> EvictionBudgets::Of(const api::Pod& pod) const {
+  std::vector<std::string> names;
+  ForEachOf(pod, [&names](const Budget& budget) { names.push_back(budget.key); });
+  return names;
+}
+
+Leave EvictionBudgets::Ask(const api::Pod& pod) const {
+  if (pod.status.phase == "Pending" || pod.metadata.deletion_timestamp) return Leave::kFree;
+  const Budget* only = nullptr;
+  bool several = false;
+  ForEachOf(pod, [&](const Budget& budget) {
+    several = several || only != nullptr;
+    only = &budget;
+  });
+  if (several) return Leave::kRefused;
+  if (only == nullptr) return Leave::kFree;
+  const bool healthy = only->desired > 0 && only->healthy >= only->desired;
+  if (!IsReady(pod) && (only->always_unhealthy || healthy)) return Leave::kFree;
+  return only->allowed > 0 ? Leave::kCounted : Leave::kRefused;
+}
+
+void EvictionBudgets::Count(const api::Pod& pod, int by) {
+  const auto found = by_namespace_.find(pod.metadata.namespace_);
+  if (found == by_namespace_.end()) return;
+  for (Budget& budget : found->second) {
+    if (!budget.selector.Matches(pod.metadata.labels)) continue;
+    budget.allowed += by;
+    if (IsReady(pod)) budget.healthy += by;
+  }
+}
+
+}  // namespace berth::inline in_tree
