@@ -60,12 +60,12 @@ std::string BudgetsText(const EvictPods& change) {
 }
 
 // By the place in the variant.
-constexpr std::string_view kNames[] = {"LowerRequest",     "Tolerate",          "DropNodeSelector",
-                                       "DropNodeAffinity", "WidenNodeAffinity", "DropPodAffinity",
-                                       "RelaxSpread",      "SpreadAnyway",      "HonorTaints",
-                                       "LowerMinDomains",  "DropHostPort",      "UseStorageClass",
-                                       "AllowAnyTopology", "AddNode",           "Uncordon",
-                                       "RemoveTaint",      "SetLabel",          "EvictPods"};
+constexpr std::string_view kNames[] = {
+    "LowerRequest",      "Tolerate",        "DropNodeSelector", "DropNodeAffinity",
+    "WidenNodeAffinity", "DropPodAffinity", "RelaxSpread",      "SpreadAnyway",
+    "HonorTaints",       "LowerMinDomains", "DropHostPort",     "UseStorageClass",
+    "AllowAnyTopology",  "AddNode",         "Uncordon",         "RemoveTaint",
+    "SetLabel",          "EvictPods",       "MovePods"};
 static_assert(std::size(kNames) == std::variant_size_v<Change>);
 
 // For each type its members in documents, and its text.
@@ -233,6 +233,30 @@ std::string Text(const EvictPods& c) {
   std::string text = "cluster: " + c.node + " without " + absl::StrJoin(shown, ", ");
   if (c.pods.size() > kMost) text += " and " + std::to_string(c.pods.size() - kMost) + " more";
   return text + BudgetsText(c);
+}
+
+void Members(const MovePods& c, JsonObject& out) {
+  base::JsonList moves(out.Key("moves"));
+  for (const MovePods::Move& move : c.moves) {
+    JsonObject object(moves.Next());
+    object.Add("from", move.from);
+    object.Add("pod", move.pod);
+    object.Add("to", move.to);
+    object.Close();
+  }
+  moves.Close();
+  out.Add("node", c.node);
+}
+std::string Text(const MovePods& c) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < std::min(kMost, c.moves.size()); ++i) {
+    const MovePods::Move& move = c.moves[i];
+    shown.push_back("move " + move.pod + " from " + move.from + " to " + move.to);
+  }
+  std::string text = "cluster: " + absl::StrJoin(shown, ", ");
+  if (c.moves.size() > kMost) text += " and " + std::to_string(c.moves.size() - kMost) + " more";
+  return text;
 }
 
 }  // namespace

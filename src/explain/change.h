@@ -162,10 +162,26 @@ struct EvictPods {
   friend bool operator==(const EvictPods&, const EvictPods&) = default;
 };
 
-using Change = std::variant<LowerRequest, Tolerate, DropNodeSelector, DropNodeAffinity,
-                            WidenNodeAffinity, DropPodAffinity, RelaxSpread, SpreadAnyway,
-                            HonorTaints, LowerMinDomains, DropHostPort, UseStorageClass,
-                            AllowAnyTopology, AddNode, Uncordon, RemoveTaint, SetLabel, EvictPods>;
+// These pods, which their controllers make again, are on other nodes, moved in this order.
+struct MovePods {
+  struct Move {
+    std::string pod;  // namespace/name
+    std::string from;
+    std::string to;
+
+    friend bool operator==(const Move&, const Move&) = default;
+  };
+  std::string node;  // where the pod fits then
+  std::vector<Move> moves;
+
+  friend bool operator==(const MovePods&, const MovePods&) = default;
+};
+
+using Change =
+    std::variant<LowerRequest, Tolerate, DropNodeSelector, DropNodeAffinity, WidenNodeAffinity,
+                 DropPodAffinity, RelaxSpread, SpreadAnyway, HonorTaints, LowerMinDomains,
+                 DropHostPort, UseStorageClass, AllowAnyTopology, AddNode, Uncordon, RemoveTaint,
+                 SetLabel, EvictPods, MovePods>;
 
 // "LowerRequest", the name of the variant's type.
 std::string_view ChangeName(const Change& change);

@@ -15,7 +15,7 @@
 #include "src/explain/pod_list.h"
 #include "src/explain/text_table.h"
 #include "src/informers/kinds.h"
-#include "src/questions/node_changes.h"
+#include "src/simulator/picture.h"
 
 namespace berth::plan {
 namespace {
@@ -24,7 +24,6 @@ using base::Concat;
 using engine::Judgement;
 using explain::Counted;
 using informers::Kind;
-using questions::PodPtr;
 using simulator::Simulation;
 using State = AppliedMove::State;
 
@@ -70,7 +69,7 @@ std::string WhyNotOn(const PodPtr& pod, const std::string& node, Simulation& sim
   simulation.RunDue();
   const auto judgement = simulation.scheduler().Judge(pod);
   const NodeRow row = judgement->snapshot().FindNode(node);
-  if (row == kNoRow) return questions::NoNode(node, simulation).message;
+  if (row == kNoRow) return simulator::NoNode(node, simulation).message;
   if (judgement->kind() == Judgement::Kind::kScheduled &&
       std::ranges::binary_search(judgement->feasible(), row)) {
     return "";
@@ -190,7 +189,7 @@ class Run {
 
 // The pods that must go before the node is empty.
 std::vector<PodPtr> HoldersOf(const std::string& node, const Simulation& simulation) {
-  std::vector<PodPtr> pods = questions::PodsOn(simulation, node);
+  std::vector<PodPtr> pods = simulator::PodsOn(simulation, node);
   std::erase_if(pods, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod); });
   return pods;
 }
@@ -351,17 +350,17 @@ std::optional<Objection> Run::FindObjection(Simulation& simulation, size_t first
   if (plan_.goal.kind == Goal::Kind::kEmpty) {
     const auto node = simulator::FindIn<api::Node>(simulation.api(), Kind::kNode, plan_.goal.name);
     if (node == nullptr) {
-      return Objection{first, questions::NoNode(plan_.goal.name, simulation).message};
+      return Objection{first, simulator::NoNode(plan_.goal.name, simulation).message};
     }
     applied_.cordoned = node->spec.unschedulable;
     if (std::string pod = HeldByAnother(simulation); !pod.empty()) {
       return Objection{first, Concat(plan_.goal.name, " has ", pod, ", which is not in the plan")};
     }
-    simulation.Apply(questions::Cordoned(*node));
+    simulation.Apply(simulator::Cordoned(*node));
   }
   SettleWhatIsDone(simulation, first);
   SkipWhatIsVoid(simulation, first);
-  EvictionBudgets budgets = questions::EvictionBudgetsOf(simulation);
+  EvictionBudgets budgets = simulator::EvictionBudgetsOf(simulation);
   for (size_t i = first; i < plan_.moves.size(); ++i) {
     if (IsSettled(i) || IsGone(i, simulation)) continue;
     if (auto objection = FindObjectionTo(i, plan_.moves[first].wave, budgets, simulation)) {

@@ -11,7 +11,6 @@
 #include "berth/time.h"
 #include "src/plan/plan.h"
 #include "src/plan/progress.h"
-#include "src/questions/replicas.h"
 #include "src/simulator/simulation.h"
 
 // A plan that is carried out.
@@ -36,7 +35,7 @@ class Edge {
   // All objects as they are now, in a simulation that has not started and has taken them in.
   virtual Result<std::unique_ptr<simulator::Simulation>> Read() = 0;
   // The pods of a namespace, as watches have them: perhaps a moment old.
-  virtual std::vector<questions::PodPtr> PodsOf(std::string_view pod_namespace) = 0;
+  virtual std::vector<PodPtr> PodsOf(std::string_view pod_namespace) = 0;
   // By the Eviction subresource, for this UID alone.
   virtual Answer Evict(const api::Pod& pod) = 0;
   virtual Answer Cordon(std::string_view node) = 0;

@@ -3,18 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "berth/api/pod.h"
 #include "berth/result.h"
 #include "berth/time.h"
 #include "src/simulator/simulation.h"
 
 // Room that is made by moving pods: a goal, and the moves that reach it.
 namespace berth::plan {
+
+using PodPtr = std::shared_ptr<const api::Pod>;
 
 struct Goal {
   enum class Kind {

@@ -19,15 +19,13 @@
 #include "src/explain/pod_list.h"
 #include "src/informers/kinds.h"
 #include "src/plan/plan.h"
-#include "src/questions/node_changes.h"
-#include "src/questions/replicas.h"
+#include "src/simulator/picture.h"
 
 namespace berth::plan {
 namespace {
 
 using engine::Judgement;
 using informers::Kind;
-using questions::PodPtr;
 
 // Of a pod that makes room, so many nodes are tried.
 constexpr size_t kNodesOfFirst = 64;
@@ -170,7 +168,7 @@ class Search {
   Search(simulator::Simulation& simulation, const Limits& limits)
       : trial_(simulation, limits),
         limits_(limits),
-        budgets_(questions::EvictionBudgetsOf(simulation)) {
+        budgets_(simulator::EvictionBudgetsOf(simulation)) {
     simulation.api().ForEach(Kind::kPod, [this](const api::ObjectPtr& object) {
       const PodPtr& pod = std::get<PodPtr>(object);
       if (IsGoing(*pod)) going_.push_back(pod);
@@ -742,15 +740,15 @@ void Search::AddPodsOfWhole(const engine::PodGroupPreview& group, std::vector<Po
 bool Search::Cordon(std::string_view name) {
   const auto node = simulator::FindIn<api::Node>(trial_.simulation().api(), Kind::kNode, name);
   if (node == nullptr) return false;
-  trial_.Apply(questions::Cordoned(*node));
+  trial_.Apply(simulator::Cordoned(*node));
   return true;
 }
 
 Result<Plan> Search::Empty(const Goal& goal) {
   Plan plan{.goal = goal};
-  if (!Cordon(goal.name)) return Fail(questions::NoNode(goal.name, trial_.simulation()));
+  if (!Cordon(goal.name)) return Fail(simulator::NoNode(goal.name, trial_.simulation()));
   emptied_ = goal.name;
-  std::vector<PodPtr> leaving = questions::PodsOn(trial_.simulation(), goal.name);
+  std::vector<PodPtr> leaving = simulator::PodsOn(trial_.simulation(), goal.name);
   std::erase_if(
       leaving, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod) || IsGoing(*pod); });
   for (const PodPtr& pod : leaving) {

@@ -6,6 +6,7 @@
 #include "berth/resources.h"
 #include "src/informers/kinds.h"
 #include "src/questions/replicas.h"
+#include "src/simulator/picture.h"
 
 namespace berth::questions {
 namespace {
@@ -23,8 +24,9 @@ Delta Put(T object) {
 // Carries a change out on a copy of the node; false: there is nothing that it could change.
 bool ChangeNode(const explain::Uncordon&, api::Node& node) {
   node.spec.unschedulable = false;
-  std::erase_if(node.spec.taints,
-                [](const api::Taint& taint) { return taint.key == kUnschedulableTaint; });
+  std::erase_if(node.spec.taints, [](const api::Taint& taint) {
+    return taint.key == simulator::kUnschedulableTaint;
+  });
   return true;
 }
 bool ChangeNode(const explain::RemoveTaint& change, api::Node& node) {
@@ -57,6 +59,18 @@ std::optional<Delta> ChangeObjects(const explain::EvictPods& change, const Memor
   for (const std::string& pod : change.pods) {
     if (objects.FindPod(pod) == nullptr) return std::nullopt;
     delta.removed.emplace_back(Kind::kPod, pod);
+  }
+  return delta;
+}
+std::optional<Delta> ChangeObjects(const explain::MovePods& change, const MemoryApi& objects) {
+  Delta delta;
+  for (const explain::MovePods::Move& move : change.moves) {
+    const PodPtr pod = objects.FindPod(move.pod);
+    if (pod == nullptr || pod->spec.node_name != move.from) return std::nullopt;
+    api::Pod moved = *PendingCopy(*pod, pod->metadata.name);
+    moved.spec.node_name = move.to;
+    delta.removed.emplace_back(Kind::kPod, move.pod);
+    delta.put.emplace_back(std::make_shared<const api::Pod>(std::move(moved)));
   }
   return delta;
 }

@@ -34,9 +34,6 @@ std::optional<Delta> Apply(const explain::Change& change, const api::Pod& pod,
 std::optional<Delta> NodeLike(std::string_view name, const simulator::MemoryApi& objects);
 std::optional<Delta> NodeLike(const explain::AddNode& change, const simulator::MemoryApi& objects);
 
-// Of the taint that a cordoned node has, which goes with spec.unschedulable.
-inline constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unschedulable";
-
 // Whether the taint tells of a node's state, which a new node does not have.
 bool TellsOfState(const api::Taint& taint);
 

@@ -314,6 +314,15 @@ Application Of(const explain::EvictPods& change) {
   return application;
 }
 
+// The plan is searched for once more: it is to be of the cluster as it is then.
+Application Of(const explain::MovePods& /*change*/, const api::Pod& pod) {
+  Application application;
+  application.commands.push_back("kubectl berth plan --goal fit=" + pod.metadata.Key() +
+                                 " -o yaml > plan.yaml");
+  application.commands.emplace_back("kubectl berth plan --apply plan.yaml");
+  return application;
+}
+
 }  // namespace
 
 Application MakerOf(const api::Pod& pod, const MemoryApi& objects) {
@@ -355,6 +364,8 @@ void SetApplications(const api::Pod& pod, const MemoryApi& objects, explain::Fix
               return application;
             } else if constexpr (requires { Of(held); }) {
               return Of(held);
+            } else if constexpr (requires { Of(held, pod); }) {
+              return Of(held, pod);
             } else {
               Application application =
                   Patched("Node", held.node, TaintsPatch(held.node, fix.changes, i, objects));

@@ -45,6 +45,10 @@ int64_t CostOf(const explain::DropNodeAffinity&) { return 40; }
 int64_t CostOf(const explain::DropPodAffinity&) { return 40; }
 int64_t CostOf(const explain::UseStorageClass&) { return 45; }
 int64_t CostOf(const explain::AllowAnyTopology&) { return 45; }
+// 45, and 5 for each pod: it is disturbed, and not lost.
+int64_t CostOf(const explain::MovePods& change) {
+  return 45 + 5 * static_cast<int64_t>(change.moves.size());
+}
 int64_t CostOf(const explain::DropHostPort&) { return 50; }
 // 60, and 5 where there is none of its kind yet.
 int64_t CostOf(const explain::AddNode& change) {
@@ -293,7 +297,8 @@ class Search {
  public:
   Search(simulator::Simulation& simulation, std::shared_ptr<const api::Pod> pod, const Clock& clock,
          const FindOptions& options)
-      : trial_(simulation, std::move(pod)),
+      : simulation_(simulation),
+        trial_(simulation, std::move(pod)),
         clock_(clock),
         options_(options),
         deadline_(clock.Now() + options.max_time) {}
@@ -304,7 +309,7 @@ class Search {
       if (found_.fixes.empty()) TryCombinations();
       Rank();
     }
-    found_.tried = trial_.judged();
+    found_.tried = trial_.judged() + judged_by_plan_;
     return std::move(found_);
   }
 
@@ -324,6 +329,7 @@ class Search {
     }
     ProposeNodes(groups, *judgement, new_nodes_);
     ProposeEvictions(trial_, "", singles_);
+    judged_by_plan_ = ProposeMoves(simulation_, trial_.pod(), options_.max_trials / 10, singles_);
     singles_.insert(singles_.end(), new_nodes_.begin(), new_nodes_.end());
     SortByCost(singles_, 1);
     return true;
@@ -373,7 +379,7 @@ class Search {
   }
 
   bool Spent() {
-    if (trial_.judged() < options_.max_trials && clock_.Now() < deadline_ &&
+    if (trial_.judged() + judged_by_plan_ < options_.max_trials && clock_.Now() < deadline_ &&
         !(options_.interrupted && options_.interrupted())) {
       return false;
     }
@@ -411,7 +417,9 @@ class Search {
 
   static constexpr size_t kMostTargets = 8;
 
+  simulator::Simulation& simulation_;
   TrialCluster trial_;
+  size_t judged_by_plan_ = 0;
   const Clock& clock_;
   const FindOptions options_;
   const Time deadline_;

@@ -4,27 +4,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/base/suggestion.h"
 #include "src/questions/changes.h"
+#include "src/simulator/picture.h"
 
 namespace berth::questions {
 namespace {
 
 using informers::Kind;
-
-}  // namespace
-
-EvictionBudgets EvictionBudgetsOf(const simulator::Simulation& simulation) {
-  EvictionBudgets budgets;
-  simulation.api().ForEach(Kind::kPodDisruptionBudget, [&budgets](const api::ObjectPtr& object) {
-    budgets.Add(*api::As<api::PodDisruptionBudget>(object));
-  });
-  return budgets;
-}
-
-namespace {
-
-using informers::Kind;
+using simulator::NoNode;
+using simulator::PodsOn;
 using simulator::Simulation;
 
 bool HasEmptyDir(const api::Pod& pod) {
@@ -43,29 +31,10 @@ bool Evict(const api::Pod& pod, Simulation& simulation) {
 
 }  // namespace
 
-Error NoNode(std::string_view name, const Simulation& simulation) {
-  base::Suggestion meant(name);
-  simulation.api().ForEach(Kind::kNode, [&meant](const api::ObjectPtr& object) {
-    meant.Try(api::As<api::Node>(object)->metadata.name);
-  });
-  return {"the cluster has no node " + std::string(name) + meant.ToString()};
-}
-
-std::shared_ptr<const api::Node> Cordoned(const api::Node& node) {
-  auto cordoned = std::make_shared<api::Node>(node);
-  cordoned->spec.unschedulable = true;
-  const api::Taint taint{std::string(kUnschedulableTaint), "", "NoSchedule"};
-  const auto is_it = [&taint](const api::Taint& other) {
-    return other.key == taint.key && other.effect == taint.effect;
-  };
-  if (std::ranges::none_of(cordoned->spec.taints, is_it)) cordoned->spec.taints.push_back(taint);
-  return cordoned;
-}
-
 Result<void> Cordon(std::string_view name, Simulation& simulation) {
   const auto node = simulator::FindIn<api::Node>(simulation.api(), Kind::kNode, name);
   if (node == nullptr) return Fail(NoNode(name, simulation));
-  simulation.Apply(Cordoned(*node));
+  simulation.Apply(simulator::Cordoned(*node));
   return {};
 }
 
@@ -95,7 +64,7 @@ Result<Drained> Drain(std::string_view name, Simulation& simulation) {
   simulation.RunDue();
   Drained drained;
   drained.node = name;
-  EvictionBudgets budgets = EvictionBudgetsOf(simulation);
+  EvictionBudgets budgets = simulator::EvictionBudgetsOf(simulation);
   std::vector<PodPtr> left = PodsOn(simulation, name);
   std::erase_if(left, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod); });
   for (size_t before = left.size() + 1; left.size() < before;) {

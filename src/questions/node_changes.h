@@ -9,25 +9,15 @@
 
 #include "berth/api/node.h"
 #include "berth/api/pod.h"
-#include "berth/in_tree/eviction.h"
 #include "berth/result.h"
 #include "src/questions/replicas.h"
 #include "src/simulator/simulation.h"
 
 namespace berth::questions {
 
-// How many evictions the budgets of the simulation allow.
-EvictionBudgets EvictionBudgetsOf(const simulator::Simulation& simulation);
-
-// That the simulation has no such node, and which was probably meant.
-Error NoNode(std::string_view name, const simulator::Simulation& simulation);
-
 // Changes of nodes in a simulation that has started and settled. Each settles it again.
 //
 // Thread safety: as the simulation's.
-// The node as kubectl cordons it, and as the node lifecycle controller then taints it.
-std::shared_ptr<const api::Node> Cordoned(const api::Node& node);
-
 // Cordons the node; its pods stay. Nothing runs yet. Errors: there is no such node.
 Result<void> Cordon(std::string_view name, simulator::Simulation& simulation);
 

@@ -9,10 +9,13 @@
 #include <string_view>
 #include <tuple>
 
+#include "berth/in_tree/pod_groups.h"
 #include "berth/label_selector.h"
 #include "berth/matching.h"
+#include "src/plan/plan.h"
 #include "src/questions/commands.h"
 #include "src/questions/replicas.h"
+#include "src/simulator/picture.h"
 
 namespace berth::questions {
 namespace {
@@ -211,7 +214,7 @@ void OfCordons(const Refusal& refusal) {
     if (node.spec.unschedulable) refusal.Add(explain::Uncordon{node.metadata.name});
   }
   // A cordon without its taint is tolerated as the taint is.
-  refusal.Add(explain::Tolerate{{std::string(kUnschedulableTaint), "", "NoSchedule"}});
+  refusal.Add(explain::Tolerate{{std::string(simulator::kUnschedulableTaint), "", "NoSchedule"}});
 }
 
 void OfNodeSelectors(const Refusal& refusal) {
@@ -539,6 +542,25 @@ void ProposeEvictions(TrialCluster& trial, std::string_view node,
   } else {
     PreviewEvictions(trial, node, out);
   }
+}
+
+size_t ProposeMoves(simulator::Simulation& simulation, const api::Pod& pod, size_t most,
+                    std::vector<explain::Change>& out) {
+  if (most == 0 || PodGroupNameOf(pod) != nullptr) return 0;
+  const plan::Goal goal{.kind = plan::Goal::Kind::kFit, .name = pod.metadata.Key()};
+  const auto plan = plan::FindPlan(goal, simulation, {.judged = most, .depth = 2});
+  if (!plan) return 0;  // the cluster has another version of the pod, on a node
+  if (plan->outcome != plan::Plan::Outcome::kFound || plan->evictions() == 0) return plan->judged;
+  explain::MovePods change;
+  for (const plan::Move& move : plan->moves) {
+    if (move.from.empty()) {
+      change.node = move.to;
+    } else {
+      change.moves.push_back({move.pod, move.from, move.to});
+    }
+  }
+  out.push_back(std::move(change));
+  return plan->judged;
 }
 
 }  // namespace berth::questions

@@ -39,4 +39,10 @@ void ProposeNodes(const std::vector<explain::RejectedGroup>& groups,
 void ProposeEvictions(TrialCluster& trial, std::string_view node,
                       std::vector<explain::Change>& out);
 
+// The moves of a plan that lets the pod in, found with up to `most` judgements; none for a pod that
+// waits for its pod group. No change is made on the simulation meanwhile. Returns how often the
+// search judged.
+size_t ProposeMoves(simulator::Simulation& simulation, const api::Pod& pod, size_t most,
+                    std::vector<explain::Change>& out);
+
 }  // namespace berth::questions

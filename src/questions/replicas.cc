@@ -27,12 +27,6 @@ void PutLabel(std::string_view key, std::string_view value, api::StringMap& labe
   }
 }
 
-std::vector<PodPtr> PodsOn(const simulator::Simulation& simulation, std::string_view node) {
-  std::vector<PodPtr> pods;
-  simulation.api().ForEachPodOn(node, [&](const PodPtr& pod) { pods.push_back(pod); });
-  return pods;
-}
-
 void Reschedule(simulator::Simulation& simulation) {
   std::vector<PodPtr> pods;
   simulation.api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {

@@ -23,9 +23,6 @@ using PodPtr = std::shared_ptr<const api::Pod>;
 // Gives the label that value, whether it is there or not.
 void PutLabel(std::string_view key, std::string_view value, api::StringMap& labels);
 
-// Those on the node, by key.
-std::vector<PodPtr> PodsOn(const simulator::Simulation& simulation, std::string_view node);
-
 // All pods that come back are pending at once, the oldest first, and scheduled. Settles the
 // simulation, which has started.
 void Reschedule(simulator::Simulation& simulation);

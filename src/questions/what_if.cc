@@ -11,6 +11,7 @@
 #include "src/questions/node_changes.h"
 #include "src/simulator/cluster_files.h"
 #include "src/simulator/missing_references.h"
+#include "src/simulator/picture.h"
 
 namespace berth::questions {
 namespace {
@@ -95,7 +96,7 @@ const ConfigValue* ReadFill(FieldReader& fields, WhatIf& out) {
 
 Result<void> ApplyNew(const api::ObjectPtr& object, Admission& admission, Simulation& simulation) {
   if (const auto* node = api::As<api::Node>(object); node != nullptr && node->spec.unschedulable) {
-    simulation.Apply(Cordoned(*node));
+    simulation.Apply(simulator::Cordoned(*node));
     return {};
   }
   const auto* pod = std::get_if<PodPtr>(&object);

@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "src/plan/plan.h"
-#include "src/questions/node_changes.h"
-#include "src/questions/replicas.h"
+#include "src/simulator/picture.h"
 #include "tests/unit/simulator/random_simulation.h"
 
 namespace berth::plan {
 namespace {
 
 using informers::Kind;
-using questions::PodPtr;
 using test::Objects;
 
 constexpr uint64_t kClusters = 400;
@@ -123,7 +121,7 @@ void Check(const Plan& plan, const Objects& objects) {
   }
   if (empty) {
     waiting.clear();
-    simulation->Apply(questions::Cordoned(
+    simulation->Apply(simulator::Cordoned(
         *simulator::FindIn<api::Node>(simulation->api(), Kind::kNode, plan.goal.name)));
   }
   for (const Move& move : plan.moves) {
@@ -140,9 +138,8 @@ void Check(const Plan& plan, const Objects& objects) {
   }
   EXPECT_TRUE(waiting.empty());
   if (!empty) return;
-  for (const PodPtr& pod : questions::PodsOn(*simulation, plan.goal.name)) {
-    EXPECT_TRUE(IsDaemon(*pod) || IsMirror(*pod) ||
-                pod->metadata.deletion_timestamp)
+  for (const PodPtr& pod : simulator::PodsOn(*simulation, plan.goal.name)) {
+    EXPECT_TRUE(IsDaemon(*pod) || IsMirror(*pod) || pod->metadata.deletion_timestamp)
         << pod->metadata.Key();
   }
 }

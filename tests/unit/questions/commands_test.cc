@@ -134,6 +134,14 @@ TEST_F(CommandsTest, NodesAreChangedByTheirCommands) {
                   "kubectl delete pod -n b y"));
 }
 
+TEST_F(CommandsTest, MovesAreThoseOfAPlanThatIsMadeThen) {
+  const Application moves = One(explain::MovePods{"n1", {{"a/x", "n1", "n2"}}});
+  EXPECT_THAT(moves.commands,
+              ElementsAre("kubectl berth plan --goal fit=default/pod -o yaml > plan.yaml",
+                          "kubectl berth plan --apply plan.yaml"));
+  EXPECT_EQ(moves.kind, "");
+}
+
 TEST_F(CommandsTest, ClaimsAndClassesAreMadeAgain) {
   const Application claim = One(explain::UseStorageClass{"shop/data", "slow", "fast"});
   EXPECT_TRUE(claim.recreate);

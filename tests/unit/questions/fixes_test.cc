@@ -314,6 +314,48 @@ TEST_F(FindFixesTest, PodsOfLowerPriorityGoWithTheBudgetsThatTheyTouch) {
           "155: cluster: n1 without default/a (budgets: default/keep allows 0 of 1) -> n1"));
 }
 
+TEST_F(FindFixesTest, PodsThatComeBackMoveWhereThatMakesRoom) {
+  Apply(test::MakeNode("n1").Allocatable({{"cpu", "4"}}));
+  Apply(test::MakeNode("n2").Allocatable({{"cpu", "3"}}));
+  const auto web = [](const char* name) {
+    return test::MakePod().Name(name).Label("app", "web").Req({{"cpu", "2"}});
+  };
+  Apply(web("web").OnNode("n1").Owner("ReplicaSet", "web", "uid"));
+  const test::PodBuilder large = test::MakePod().Req({{"cpu", "3"}});
+  Apply(test::MakePod().Name("small").OnNode("n2").Req({{"cpu", "1"}}));
+  EXPECT_THAT(Texts(large), Contains("50: cluster: move default/web from n1 to n2 -> n1"));
+  // The cluster is as it was.
+  EXPECT_EQ(simulation_->FindPod("default/web")->spec.node_name, "n1");
+  EXPECT_EQ(simulation_->FindPod("default/web")->metadata.owner_references.size(), 1u);
+
+  // Nothing makes a pod again that has no controller.
+  Apply(web("web").OnNode("n1"));
+  EXPECT_THAT(Texts(large), Not(Contains(HasSubstr("move"))));
+}
+
+TEST_F(FindFixesTest, NoPodMovesThatItsBudgetKeeps) {
+  Apply(test::MakeNode("n1").Allocatable({{"cpu", "4"}}));
+  Apply(test::MakeNode("n2").Allocatable({{"cpu", "2"}}));
+  Apply(test::MakePod()
+            .Name("web")
+            .OnNode("n1")
+            .Label("app", "web")
+            .Req({{"cpu", "2"}})
+            .Owner("ReplicaSet", "web", "uid"));
+  api::PodDisruptionBudget budget;
+  budget.metadata.name = "keep";
+  budget.metadata.namespace_ = "default";
+  budget.spec.selector = test::MakeSelector({{"app", "web"}});
+  const auto put = [&](int32_t allowed) {
+    budget.status.disruptions_allowed = allowed;
+    simulation_->Apply(std::make_shared<const api::PodDisruptionBudget>(budget));
+  };
+  put(0);
+  EXPECT_THAT(Texts(test::MakePod().Req({{"cpu", "3"}})), Not(Contains(HasSubstr("move"))));
+  put(1);
+  EXPECT_THAT(Texts(test::MakePod().Req({{"cpu", "3"}})), Contains(HasSubstr("move default/web")));
+}
+
 TEST_F(FindFixesTest, AClaimAsksForAnotherClass) {
   Apply(test::MakeNode("n1"));
   for (const char* mode : {"Immediate", "WaitForFirstConsumer"}) {
