@@ -141,8 +141,7 @@ void Check(const Plan& plan, const Objects& objects) {
   EXPECT_TRUE(waiting.empty());
   if (!empty) return;
   for (const PodPtr& pod : questions::PodsOn(*simulation, plan.goal.name)) {
-    EXPECT_TRUE(IsDaemon(*pod) || IsMirror(*pod) ||
-                pod->metadata.deletion_timestamp)
+    EXPECT_TRUE(IsDaemon(*pod) || IsMirror(*pod) || pod->metadata.deletion_timestamp)
         << pod->metadata.Key();
   }
 }
