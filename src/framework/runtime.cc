@@ -59,7 +59,7 @@ std::optional<PreemptionPreview> RunPreemptionPreview(const Profile& profile, Cy
     });
     if (!status.ok()) preview = {.candidates = {}, .best = {}, .message = status.message()};
     if (!preview.candidates.empty()) return preview;
-    messages += (messages.empty() ? "" : " ") + preview.message;
+    messages += (messages.empty() ? "" : ", ") + preview.message;
     last = std::move(preview);
   }
   if (last) last->message = std::move(messages);

@@ -382,8 +382,8 @@ client::ResponseResult MemoryApi::AnswerPod(const client::Request& request,
 // The API server counts down what a budget allows until the controller of budgets counts again.
 client::ResponseResult MemoryApi::Evict(const PodPtr& pod, const std::string& uid) {
   if (!uid.empty() && uid != pod->metadata.uid) {
-    return Conflict("the UID in the precondition (" + uid +
-                    ") does not match the UID in record (" + pod->metadata.uid + ")");
+    return Conflict("the UID in the precondition (" + uid + ") does not match the UID in record (" +
+                    pod->metadata.uid + ")");
   }
   EvictionBudgets budgets;
   std::vector<std::shared_ptr<const api::PodDisruptionBudget>> objects;

@@ -134,7 +134,9 @@ class Story {
   test::PodBuilder NewPod() {
     const std::string name = "pod-" + std::to_string(pods_++);
     test::PodBuilder pod = test::MakePod();
-    pod.Name(name).Uid("uid-" + name).Req({{"cpu", random_.Below(3) == 0 ? "2" : "1"}});
+    // Small ones are rare where they are to leave gaps that are too small.
+    const bool large = parts_.moves ? random_.Below(8) > 0 : random_.Below(3) == 0;
+    pod.Name(name).Uid("uid-" + name).Req({{"cpu", large ? "2" : "1"}});
     if (random_.Below(4) == 0) pod.Priority(1000);
     if (parts_.moves) pod.Owner("ReplicaSet", "web", "rs");
     return pod;

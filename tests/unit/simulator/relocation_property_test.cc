@@ -25,15 +25,15 @@ constexpr uint64_t kClusters = 300;
 constexpr size_t kNodes = 6;
 constexpr int64_t kNodeCpu = 4;
 
-test::PodBuilder RandomSized(Random& random, size_t index) {
+test::PodBuilder RandomSized(Random& random, size_t index, uint64_t cores) {
   const std::string app = "app-" + std::to_string(random.Below(3));
   test::PodBuilder pod = test::MakePod();
   pod.Name("pod-" + std::to_string(index))
       .Uid("uid-" + std::to_string(index))
       .SchedulerName("default-scheduler")
       .Label("app", app)
-      .Priority(static_cast<int32_t>(random.Below(3)))
-      .Req({{"cpu", std::to_string(random.Below(3) + 1)}});
+      .Priority(random.Below(8) == 0 ? 2 : 1)
+      .Req({{"cpu", std::to_string(cores)}});
   if (random.Below(8) == 0) pod.PodAntiAffinity("kubernetes.io/hostname", {{"app", app}});
   if (random.Below(8) == 0) pod.Spread(1, "zone", "DoNotSchedule", {{"app", app}});
   if (random.Below(8) == 0) pod.NodeSelector("zone", random.Below(2) == 0 ? "east" : "west");
@@ -53,14 +53,12 @@ Objects RandomFragments(Random& random) {
                              .Label("zone", i % 2 == 0 ? "east" : "west")
                              .Ptr());
   }
-  for (size_t i = 0; i < 4 * kNodes; ++i) {
+  for (size_t i = 0; i < 3 * kNodes; ++i) {
     const size_t node = random.Below(kNodes);
-    const auto pod = RandomSized(random, i).OnNode("n" + std::to_string(node)).Ptr();
-    const int64_t cores =
-        std::stoll(pod->spec.containers[0].resources.requests[0].second.ToString());
-    if (free[node] < cores) continue;
-    free[node] -= cores;
-    objects.emplace_back(pod);
+    const uint64_t cores = random.Below(4) == 0 ? 2 : 1;
+    if (free[node] < static_cast<int64_t>(cores)) continue;
+    free[node] -= static_cast<int64_t>(cores);
+    objects.emplace_back(RandomSized(random, i, cores).OnNode("n" + std::to_string(node)).Ptr());
   }
   for (int i = 0; i < 3; ++i) {
     const std::string app = "app-" + std::to_string(i);
@@ -133,7 +131,7 @@ TEST(RelocationPropertyTest, EachMoveIsAllowedAndHasAPlace) {
     // Evicted pods stay for long, so that what was decided is all that changes.
     simulation->api().set_pod_ends([] { return Duration(std::chrono::hours(1)); });
     simulation->Start();
-    const PodPtr pod = RandomSized(random, 100).Priority(1).Ptr();
+    const PodPtr pod = RandomSized(random, 100, 2 + random.Below(3)).Priority(1).Ptr();
     simulation->Apply(pod);
     simulation->RunDue();
     const std::vector<std::string>& evicted = simulation->api().evicted();

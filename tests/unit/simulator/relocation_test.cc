@@ -85,10 +85,10 @@ TEST_F(RelocationTest, OneMoveMakesRoom) {
 
 TEST_F(RelocationTest, TheSmallestThatIsEnoughMovesWhereTheLargerFitsNowhere) {
   for (const char* node : {"n1", "n2"}) Apply(Node(node));
-  Apply(Web("large", "n1", "3"));
+  Apply(Web("large", "n1", "2"));
   Apply(Web("small", "n1", "1"));
   Apply(Alone("db", "n2", "3"));
-  Apply(Big("1"));
+  Apply(Big("2"));
   Wait();
   EXPECT_THAT(evicted(), ElementsAre("default/small"));
   EXPECT_EQ(NodeOf("default/big"), "n1");
