@@ -63,6 +63,24 @@ std::vector<VolumeTopology> TopologiesFor(const api::Pod& pod, const Listers& li
   return topologies;
 }
 
+// A volume that is not where a node is; "": it is there, or it has no such label.
+struct Elsewhere {
+  std::string volume;
+  std::string place;  // "topology.kubernetes.io/zone=a or b"
+};
+
+Elsewhere FindElsewhere(const std::string& claim, const std::string& namespace_,
+                        const Listers& listers, const NodeView& node) {
+  std::vector<VolumeTopology> topologies;
+  if (!AddTopologiesOf(claim, namespace_, listers, topologies).empty()) return {};
+  for (const VolumeTopology& topology : topologies) {
+    if (IsWithin({&topology, 1}, node.node())) continue;
+    return {listers.FindPersistentVolumeClaim(namespace_, claim)->spec.volume_name,
+            std::string(topology.key) + "=" + absl::StrJoin(topology.values, " or ")};
+  }
+  return {};
+}
+
 Result<QueueingHint> AfterClassAdd(const api::Pod&, const api::ObjectPtr& old_object,
                                    const api::ObjectPtr& new_object) {
   const auto change = AsUpdate<api::StorageClass>(old_object, new_object);
@@ -120,21 +138,24 @@ Status VolumeZone::FilterNodes(const CycleState& state, const PodInfo& pod,
 }
 
 std::string VolumeZone::InTheWayOf(const api::Pod& pod, const NodeView& node) const {
-  const Listers& listers = handle_->listers();
   std::string text;
   ForEachClaimName(pod, [&](const std::string& name) {
-    std::vector<VolumeTopology> topologies;
-    const std::string& namespace_ = pod.metadata.namespace_;
-    if (!text.empty() || !AddTopologiesOf(name, namespace_, listers, topologies).empty()) return;
-    for (const VolumeTopology& topology : topologies) {
-      if (IsWithin({&topology, 1}, node.node())) continue;
-      text = "volume " + listers.FindPersistentVolumeClaim(namespace_, name)->spec.volume_name +
-             " of claim " + name + " is in " + std::string(topology.key) + "=" +
-             absl::StrJoin(topology.values, " or ");
-      return;
+    if (!text.empty()) return;
+    const Elsewhere found = FindElsewhere(name, pod.metadata.namespace_, handle_->listers(), node);
+    if (!found.volume.empty()) {
+      text = "volume " + found.volume + " of claim " + name + " is in " + found.place;
     }
   });
   return text;
+}
+
+std::string VolumeZone::ProblemOfClaim(const api::Pod& pod, std::string_view claim,
+                                       const NodeView& node) const {
+  if (!UsesClaim(pod, claim)) return "";
+  const Elsewhere found =
+      FindElsewhere(std::string(claim), pod.metadata.namespace_, handle_->listers(), node);
+  if (found.volume.empty()) return "";
+  return std::string(kReason) + ": volume " + Quoted(found.volume) + " is in " + found.place;
 }
 
 std::vector<ClusterEventWithHint> VolumeZone::EventsToRegister() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "berth/in_tree/claim_preview.h"
 #include "berth/in_tree/handle.h"
@@ -46,6 +47,9 @@ class VolumeZone final : public PreFilterPlugin,
 
   // The first volume that is elsewhere, and where.
   std::string InTheWayOf(const api::Pod& pod, const NodeView& node) const override;
+  // Where the claim's volume is, if that is elsewhere.
+  std::string ProblemOfClaim(const api::Pod& pod, std::string_view claim,
+                             const NodeView& node) const override;
 
  private:
   Handle* handle_;

@@ -104,6 +104,9 @@ void Judgement::PreviewClaims() {
   if (kind_ == Kind::kGated || kind_ == Kind::kIgnored) return;
   if (pod_->resize_deferred) return;  // it has them
   for (const auto& entry : profile_->plugins().filter) {
+    if (const auto* plugin = dynamic_cast<const InTheWayPlugin*>(entry.plugin)) {
+      in_the_way_.push_back(plugin);
+    }
     if (entry.instance->claim_preview == nullptr) continue;
     auto of_plugin = entry.instance->claim_preview->PreviewClaims(*pod_);
     if (of_plugin != nullptr) claims_.push_back(std::move(of_plugin));
@@ -116,7 +119,23 @@ std::vector<ClaimPreview> Judgement::ClaimsOn(NodeRow row) const {
   for (const ClaimPreviewPlugin::ByNode& of_plugin : claims_) {
     std::ranges::move(of_plugin(node), std::back_inserter(claims));
   }
+  for (ClaimPreview& claim : claims) {
+    if (claim.has_devices || !claim.problem.empty()) continue;
+    AddProblemOfOthers(node, claim);
+  }
   return claims;
+}
+
+void Judgement::AddProblemOfOthers(const NodeView& node, ClaimPreview& claim) const {
+  const api::Pod& pod = *pod_->pod;
+  std::string_view name = claim.claim;
+  name.remove_prefix(pod.metadata.namespace_.size() + 1);
+  for (const InTheWayPlugin* plugin : in_the_way_) {
+    claim.problem = plugin->ProblemOfClaim(pod, name, node);
+    if (claim.problem.empty()) continue;
+    claim.volume.clear();
+    return;
+  }
 }
 
 std::vector<NodeRow> Judgement::Best() const {

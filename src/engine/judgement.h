@@ -99,6 +99,8 @@ class Judgement {
 
  private:
   Evaluation::Outcome Evaluate();
+  // What a plugin says of a volume's claim that cannot preview it.
+  void AddProblemOfOthers(const NodeView& node, ClaimPreview& claim) const;
   void Fail(std::string message);
 
   const framework::Profile* profile_;
@@ -117,6 +119,7 @@ class Judgement {
   bool explained_ = false;
   std::optional<PreemptionPreview> preemption_;
   std::vector<ClaimPreviewPlugin::ByNode> claims_;
+  std::vector<const InTheWayPlugin*> in_the_way_;  // after PreviewClaims()
 };
 
 }  // namespace berth::engine

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,6 +135,84 @@ func TestTheVersionIsTheSameEverywhere(t *testing.T) {
 		found := regexp.MustCompile(pattern).FindStringSubmatch(read(t, file))
 		if found == nil || strings.TrimPrefix(found[1], "v") != strings.TrimPrefix(version.BerthVersion, "v") {
 			t.Errorf("%s says %q, the binary is %s", file, found, version.BerthVersion)
+		}
+	}
+}
+
+// statements are the sentences of a page, the cells of its tables and the items of its lists, without blocks of code.
+func statements(text string) (found []string) {
+	text = regexp.MustCompile("(?ms)^ *```.*?^ *```").ReplaceAllString(text, "\n\n")
+	ends := regexp.MustCompile(`\n\s*\n|\n *(?:[-*]|\d+\.) |\n\||(?: \||[.?!]\*{0,2})\s`)
+	for _, part := range ends.Split(text, -1) {
+		if statement := strings.Trim(strings.Join(strings.Fields(part), " "), "#|-* "); statement != "" {
+			found = append(found, statement)
+		}
+	}
+	return found
+}
+
+func TestStatementsAreSentencesCellsAndItems(t *testing.T) {
+	found := statements("# Title\n\nOne of 1.37,\ntwo. **Three?** Four.\n\n```sh\nfive\n```\n\n| a | b |\n| --- | --- |\n| c | d |\n- e\n- f")
+	want := []string{"Title", "One of 1.37, two", "Three", "Four", "a", "b", "c", "d", "e", "f"}
+	if !reflect.DeepEqual(found, want) {
+		t.Errorf("%q", found)
+	}
+}
+
+// supportedReleases are those of the API servers in the first table of compatibility.md, newest first.
+func supportedReleases(t *testing.T) []string {
+	t.Helper()
+	row := regexp.MustCompile(`\n\| \d+\.\d+ \| kube-scheduler (\S+) \| (.*) \|\n`).FindStringSubmatch(read(t, "docs/compatibility.md"))
+	if row == nil {
+		t.Fatal("docs/compatibility.md says of no version which API servers it goes with")
+	}
+	releases := release.FindAllString(row[2], -1)
+	if len(releases) < 2 || releases[0] != row[1] {
+		t.Fatalf("the releases are %q, the contract is that of %s", releases, row[1])
+	}
+	return releases
+}
+
+// A minor release, and one version of it.
+var release, version = regexp.MustCompile(`\b1\.\d\d\b`), regexp.MustCompile(`\b1\.\d\d\.\d+`)
+
+// TestTheReleasesOfKubernetesAreTheSameEverywhere holds what pages say of API servers against the table of
+// compatibility.md, and that table against what is tested.
+func TestTheReleasesOfKubernetesAreTheSameEverywhere(t *testing.T) {
+	supported := supportedReleases(t)
+	oldest := supported[len(supported)-1]
+	if tested := programs.Releases(); !slices.Equal(tested, supported) {
+		t.Errorf("docs/compatibility.md promises %q, and tests can run %q", supported, tested)
+	}
+	if chart := read(t, "deploy/helm/Chart.yaml"); !strings.Contains(chart, "\nkubeVersion: \">="+oldest+".0-0\"\n") {
+		t.Errorf("deploy/helm/Chart.yaml refuses other releases than those before %s", oldest)
+	}
+	older := regexp.MustCompile(`older than (1\.\d\d)\b`)
+	checked := map[string]int{}
+	for page, text := range pages(t) {
+		// The table itself, what was true on a day, and what tests are made of.
+		if page == "docs/compatibility.md" || strings.HasPrefix(page, "docs/decisions/") || strings.HasPrefix(page, "tests/") {
+			continue
+		}
+		for _, statement := range statements(text) {
+			links := strings.Contains(statement, "compatibility.md#kubernetes") || strings.Contains(statement, "compatibility.md)")
+			named := release.FindAllString(version.ReplaceAllString(statement, ""), -1)
+			if !links && !strings.Contains(statement, "API server") || len(named) == 0 {
+				continue
+			}
+			checked[page]++
+			bound := older.FindStringSubmatch(statement)
+			switch {
+			case bound != nil && bound[1] != oldest:
+				t.Errorf("%s: %q, but the oldest release is %s", page, statement, oldest)
+			case bound == nil && !slices.Equal(named, supported):
+				t.Errorf("%s: %q, but the releases are %q", page, statement, supported)
+			}
+		}
+	}
+	for _, page := range []string{"CHANGELOG.md", "docs/comparison.md", "docs/faq.md", "docs/local_clusters.md", "docs/managed_clusters.md"} {
+		if checked[page] == 0 {
+			t.Errorf("%s names no release of API servers", page)
 		}
 	}
 }

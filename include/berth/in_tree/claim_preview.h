@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/api/pod.h"
@@ -18,6 +19,11 @@ class InTheWayPlugin {
   virtual ~InTheWayPlugin() = default;
   // "": nothing that it knows. As of now, without what a cycle keeps. Scheduling thread.
   virtual std::string InTheWayOf(const api::Pod& pod, const NodeView& node) const = 0;
+  // Why a claim, by the name that a persistentVolumeClaim volume of the pod has for it, keeps the
+  // pod off the node: its reason, and after that what is in the way. "": it does not.
+  virtual std::string ProblemOfClaim(const api::Pod&, std::string_view, const NodeView&) const {
+    return "";
+  }
 };
 
 // What one of a pod's claims has, or would get, on a node.

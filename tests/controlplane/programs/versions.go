@@ -36,6 +36,13 @@ var olderMains = map[string]string{
 	ControllerManager: mains[ControllerManager],
 }
 
+// Releases are the minor releases whose servers can be run, newest first.
+func Releases() []string {
+	all := append(slices.Sorted(maps.Keys(olderVersions)), minorOf(KubernetesVersion))
+	slices.Reverse(all)
+	return all
+}
+
 // Kubernetes is the version of the servers that are run.
 func Kubernetes() (version string, err error) {
 	minor := os.Getenv(KubernetesVariable)

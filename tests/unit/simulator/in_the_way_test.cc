@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "berth/field_errors.h"
 #include "src/explain/verdict_json.h"
 #include "src/explain/verdict_table.h"
 #include "tests/support/device_builders.h"
@@ -132,6 +133,40 @@ TEST_F(InTheWayTest, AVolumeInAnotherZoneHasThatZone) {
   simulation_->Apply(std::make_shared<const api::PersistentVolumeClaim>(claim));
   EXPECT_EQ(On("n1", test::MakePod().ClaimVolume("data")),
             "volume disk of claim data is in topology.kubernetes.io/zone=b or c");
+  judgement_->PreviewClaims();
+  constexpr const char* kProblem =
+      "node(s) had no available volume zone: volume \"disk\" is in "
+      "topology.kubernetes.io/zone=b or c";
+  std::string text;
+  AppendTable(*judgement_, {}, text);
+  EXPECT_THAT(text, HasSubstr("  default/data  -     " + std::string(kProblem) + "  n1\n"));
+  text.clear();
+  VerdictWriter(judgement_->snapshot()).Append(*judgement_, text);
+  EXPECT_THAT(
+      text, HasSubstr(R"("claims":[{"claim":"default/data","problem":)" + Quoted(kProblem) + "}]"));
+}
+
+TEST_F(InTheWayTest, AVolumeInTheNodesZoneKeepsNoPodOut) {
+  constexpr const char* kZone = "topology.kubernetes.io/zone";
+  Apply(test::MakeNode("n1").Label(kZone, "a"));
+  api::PersistentVolume volume = test::PlainVolume("disk", {{kZone, "a"}});
+  volume.spec.claim_ref = {"PersistentVolumeClaim", "default", "data", "u", "v1", ""};
+  simulation_->Apply(std::make_shared<const api::PersistentVolume>(volume));
+  api::PersistentVolumeClaim claim = test::Claim("data", "disk");
+  claim.metadata.uid = "u";
+  claim.metadata.annotations = {{"pv.kubernetes.io/bind-completed", "yes"}};
+  simulation_->Apply(std::make_shared<const api::PersistentVolumeClaim>(claim));
+  api::Pod pod = test::MakePod().ClaimVolume("data");
+  pod.spec.node_selector = {{"not", "there"}};
+  simulation_->Apply(std::make_shared<const api::Pod>(pod));
+  simulation_->RunDue();
+  judgement_ = simulation_->scheduler().Judge(simulation_->FindPod("default/pod"));
+  judgement_->Explain();
+  judgement_->PreviewClaims();
+  const std::vector<ClaimPreview> claims = judgement_->ClaimsOn(0);
+  ASSERT_EQ(claims.size(), 1U);
+  EXPECT_EQ(claims[0].volume, "disk");
+  EXPECT_EQ(claims[0].problem, "");
 }
 
 // A request for all devices is then an error, which leaves no node a verdict.
