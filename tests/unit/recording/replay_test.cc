@@ -210,7 +210,7 @@ class Closes final : public FilterPlugin, public EnqueueExtensions {
     const auto* window =
         handle_.listers().FindPluginObject(test::WindowKind(), "", node.node().metadata.name);
     if (window == nullptr) return Status::Success();
-    return handle_.reasons().Make(Code::kUnschedulable, {"closed by " + *window->json});
+    return handle_.reasons().Make(Code::kUnschedulable, "closed by " + *window->json);
   }
   std::vector<ClusterEventWithHint> EventsToRegister() const override {
     return {{{EventResourceOf(test::WindowKind()), action::kAll}, nullptr}};
