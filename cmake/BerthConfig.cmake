@@ -4,12 +4,22 @@
 #   Berth::plugin                    the headers berth/loadable/abi.h and berth/loadable/plugin.hpp
 #   berth_add_plugin(<name> <source>...)
 #                                    a library <name>.so that `berth run --plugin-dir` loads
+#   BERTH_PLUGIN_INTERFACE           the version of the interface that these headers have, such as 0.4
 include_guard()
 
 get_filename_component(BERTH_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 add_library(Berth::plugin INTERFACE IMPORTED)
 set_target_properties(Berth::plugin PROPERTIES
                       INTERFACE_INCLUDE_DIRECTORIES "${BERTH_PREFIX}/include")
+
+set(BERTH_PLUGIN_INTERFACE "")
+foreach(part MAJOR MINOR)
+  file(STRINGS "${BERTH_PREFIX}/include/berth/loadable/abi/types.h" line
+       REGEX "^#define BERTH_ABI_${part} [0-9]+$")
+  string(REGEX MATCH "[0-9]+$" number "${line}")
+  list(APPEND BERTH_PLUGIN_INTERFACE ${number})
+endforeach()
+list(JOIN BERTH_PLUGIN_INTERFACE "." BERTH_PLUGIN_INTERFACE)
 
 function(berth_add_plugin name)
   add_library(${name} MODULE ${ARGN})

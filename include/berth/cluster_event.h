@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -58,7 +59,13 @@ enum class EventResource : uint8_t {
   kNodeResourceTopology,
   kElasticQuota,
   kNodeMetrics,  // what nodes are measured to use
+  // Of the first kind that plugins of libraries ask for; those of the others follow.
+  kFirstPluginKind,
 };
+
+constexpr EventResource EventResourceOf(api::PluginKindId kind) {
+  return static_cast<EventResource>(static_cast<size_t>(EventResource::kFirstPluginKind) + kind);
+}
 
 // A change in the cluster that may make a parked pod schedulable.
 struct ClusterEvent {

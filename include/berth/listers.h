@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "berth/api/node_resource_topology.h"
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
+#include "berth/api/plugin_object.h"
 #include "berth/api/pod_disruption_budget.h"
 #include "berth/api/resource_claim.h"
 #include "berth/api/resource_slice.h"
@@ -121,8 +123,19 @@ class Listers {
   virtual void ForEachNodeResourceTopology(
       const Visit<std::shared_ptr<const api::NodeResourceTopology>>& visit) const = 0;
 
+  // Of a kind that a profile's plugin asks for; nothing counts its changes, so a Filter or Score
+  // that reads it must not declare its inputs.
+  virtual const api::PluginObject* FindPluginObject(api::PluginKindId kind,
+                                                    std::string_view namespace_,
+                                                    std::string_view name) const = 0;
+  // In order of namespace and name. `namespace_`: nullopt for all.
+  virtual void ForEachPluginObject(api::PluginKindId kind,
+                                   std::optional<std::string_view> namespace_,
+                                   const Visit<api::PluginObject>& visit) const = 0;
+
   // Grows when one of these objects comes, goes or changes, those apart that have a generation of
-  // their own, ResourceClaims (ClaimTracker has theirs) and ResourceClaimTemplates: what was
+  // their own, ResourceClaims (ClaimTracker has theirs), ResourceClaimTemplates and PluginObjects:
+  // what was
   // derived from them is good for as long as the number stays. A change is one of labels, owners,
   // deletion or what the struct holds besides metadata; of a Namespace one of annotations, too.
   // Other versions (most of them writes of a status that is not decoded) are shown and not counted.

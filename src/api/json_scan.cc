@@ -135,26 +135,37 @@ Result<ScannedList> ScanList(std::string_view text,
   return list;
 }
 
-std::string WithoutManagedFields(std::string_view text) {
-  constexpr std::string_view kManagedFields = "managedFields";
+namespace {
+
+// Sets `member` to the text of the object's member of this name, from the quote before the name to
+// the end of the value; a `below` that is not empty names a member of that in its place.
+error_code FindMember(ondemand::value value, std::string_view name, std::string_view below,
+                      std::string_view& member) {
+  ondemand::object object;
+  BERTH_RETURN_IF_ERROR(value.get_object().get(object));
+  for (auto next : object) {
+    ondemand::field field;
+    BERTH_RETURN_IF_ERROR(std::move(next).get(field));
+    if (!field.key().unsafe_is_equal(name)) continue;
+    if (!below.empty()) {
+      BERTH_RETURN_IF_ERROR(FindMember(field.value(), below, "", member));
+      continue;
+    }
+    const char* const begin = field.key().raw() - 1;
+    std::string_view raw;
+    BERTH_RETURN_IF_ERROR(RawText(field.value(), raw));
+    member = {begin, static_cast<size_t>(raw.data() + raw.size() - begin)};
+  }
+  return simdjson::SUCCESS;
+}
+
+// The object without the member of its metadata, or of what that has under `name`.
+std::string WithoutMetadata(std::string_view text, std::string_view name, std::string_view below) {
   if (text.empty()) return {};
   const simdjson::padded_string padded = ToPadded(text);
-  // From the quote before the name to the end of the value.
   std::string_view member;
   const error_code error = ForEachMember(padded, [&](std::string_view key, ondemand::value value) {
-    if (key != "metadata") return simdjson::SUCCESS;
-    ondemand::object metadata;
-    BERTH_RETURN_IF_ERROR(value.get_object().get(metadata));
-    for (auto next : metadata) {
-      ondemand::field field;
-      BERTH_RETURN_IF_ERROR(std::move(next).get(field));
-      if (!field.key().unsafe_is_equal(kManagedFields)) continue;
-      const char* const begin = field.key().raw() - 1;
-      std::string_view raw;
-      BERTH_RETURN_IF_ERROR(RawText(field.value(), raw));
-      member = {begin, static_cast<size_t>(raw.data() + raw.size() - begin)};
-    }
-    return simdjson::SUCCESS;
+    return key == "metadata" ? FindMember(value, name, below, member) : simdjson::SUCCESS;
   });
   if (error || member.empty()) return std::string(text);
   const auto is_space = [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; };
@@ -169,6 +180,16 @@ std::string WithoutManagedFields(std::string_view text) {
     if (begin > 0 && text[begin - 1] == ',') --begin;
   }
   return std::string(text.substr(0, begin)) + std::string(text.substr(end));
+}
+
+}  // namespace
+
+std::string WithoutManagedFields(std::string_view text) {
+  return WithoutMetadata(text, "managedFields", "");
+}
+
+std::string WithoutAnnotation(std::string_view text, std::string_view key) {
+  return WithoutMetadata(text, "annotations", key);
 }
 
 #undef BERTH_RETURN_IF_ERROR

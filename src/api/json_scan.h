@@ -21,6 +21,8 @@ Result<ScannedWatchEvent> ScanWatchEvent(std::string_view text);
 // The object without metadata.managedFields, which is half of many an object and never read;
 // `text` itself where it has none or is no JSON object.
 std::string WithoutManagedFields(std::string_view text);
+// The same without an annotation, whose key has no escapes.
+std::string WithoutAnnotation(std::string_view text, std::string_view key);
 
 struct ScannedList {
   TypeMeta type;

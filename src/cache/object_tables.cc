@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cache/object_tables.h"
 
+#include <iterator>
 #include <type_traits>
 #include <variant>
 
@@ -11,11 +12,12 @@
 namespace berth::cache {
 namespace {
 
-// Whether ObjectTables holds the kind that `Pointer` points to.
+// Whether ObjectTables has a Table in tables_ for the kind that `Pointer` points to.
 template <typename Pointer>
 inline constexpr bool kIsHeld = !std::is_same_v<Pointer, std::monostate> &&
                                 !std::is_same_v<Pointer, std::shared_ptr<const api::Pod>> &&
-                                !std::is_same_v<Pointer, std::shared_ptr<const api::Node>>;
+                                !std::is_same_v<Pointer, std::shared_ptr<const api::Node>> &&
+                                !std::is_same_v<Pointer, std::shared_ptr<const api::PluginObject>>;
 
 template <typename T>
 inline constexpr bool kIsOfVolumes =
@@ -54,6 +56,11 @@ constexpr const char* kOtherPlace = "pods and nodes have tables of their own";
 }  // namespace
 
 void ObjectTables::Set(const api::ObjectPtr& object) {
+  if (const auto* own = std::get_if<std::shared_ptr<const api::PluginObject>>(&object)) {
+    const api::ObjectMeta& meta = (*own)->metadata;
+    plugin_objects_[(*own)->kind][meta.namespace_][meta.name] = *own;
+    return;
+  }
   std::visit(
       [this]<typename Pointer>(const Pointer& held) {
         if constexpr (kIsHeld<Pointer>) {
@@ -72,6 +79,14 @@ void ObjectTables::Set(const api::ObjectPtr& object) {
 }
 
 void ObjectTables::Remove(const api::ObjectPtr& object) {
+  if (const auto* own = api::As<api::PluginObject>(object)) {
+    auto& table = plugin_objects_[own->kind];
+    const auto row = table.find(own->metadata.namespace_);
+    if (row == table.end()) return;
+    row->second.erase(own->metadata.name);
+    if (row->second.empty()) table.erase(row);
+    return;
+  }
   std::visit(
       [this]<typename Pointer>(const Pointer& held) {
         if constexpr (kIsHeld<Pointer>) {
@@ -308,6 +323,30 @@ void ObjectTables::ForEachNodeResourceTopology(
   const auto row = table.find("");
   if (row == table.end()) return;
   for (const auto& [name, topology] : row->second) visit(topology);
+}
+
+const api::PluginObject* ObjectTables::FindPluginObject(api::PluginKindId kind,
+                                                        std::string_view namespace_,
+                                                        std::string_view name) const {
+  const auto table = plugin_objects_.find(kind);
+  if (table == plugin_objects_.end()) return nullptr;
+  const auto row = table->second.find(namespace_);
+  if (row == table->second.end()) return nullptr;
+  const auto object = row->second.find(name);
+  return object == row->second.end() ? nullptr : object->second.get();
+}
+
+void ObjectTables::ForEachPluginObject(api::PluginKindId kind,
+                                       std::optional<std::string_view> namespace_,
+                                       const Visit<api::PluginObject>& visit) const {
+  const auto table = plugin_objects_.find(kind);
+  if (table == plugin_objects_.end()) return;
+  const auto& rows = table->second;
+  const auto begin = namespace_ ? rows.find(*namespace_) : rows.begin();
+  const auto end = !namespace_ ? rows.end() : begin == rows.end() ? begin : std::next(begin);
+  for (auto row = begin; row != end; ++row) {
+    for (const auto& [name, object] : row->second) visit(*object);
+  }
 }
 
 }  // namespace berth::cache

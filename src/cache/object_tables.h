@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -74,6 +75,10 @@ class ObjectTables : public Listers {
       std::string_view node_name) const override;
   void ForEachNodeResourceTopology(
       const Visit<std::shared_ptr<const api::NodeResourceTopology>>& visit) const override;
+  const api::PluginObject* FindPluginObject(api::PluginKindId kind, std::string_view namespace_,
+                                            std::string_view name) const override;
+  void ForEachPluginObject(api::PluginKindId kind, std::optional<std::string_view> namespace_,
+                           const Visit<api::PluginObject>& visit) const override;
   uint64_t generation() const override { return generation_; }
   uint64_t namespaces_generation() const override { return namespaces_generation_; }
   uint64_t disruption_budgets_generation() const override { return disruption_budgets_generation_; }
@@ -123,6 +128,7 @@ class ObjectTables : public Listers {
              Table<api::Workload>, Table<api::CoschedulingPodGroup>,
              Table<api::NodeResourceTopology>, Table<api::ElasticQuota>>
       tables_;
+  std::map<api::PluginKindId, Table<api::PluginObject>> plugin_objects_;
   // Volumes by class, capacities by class, attachments by node, device claims by owner.
   std::tuple<Index<api::PersistentVolume>, Index<api::CSIStorageCapacity>,
              Index<api::VolumeAttachment>, Index<api::ResourceClaim>>

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <type_traits>
-#include <variant>
+#include <optional>
 
 #include "berth/field_errors.h"
+#include "berth/plugin_kinds.h"
 #include "src/api/decode.h"
 #include "src/api/json_error.h"
 #include "src/api/json_object_reader.h"
+#include "src/api/plugin_object.h"
 #include "src/documents/json_values.h"
 #include "src/documents/known_fields.h"
 #include "src/documents/parse.h"
@@ -139,6 +140,11 @@ Result<api::ObjectPtr> ReadAs(const Source& source) {
   return api::ObjectPtr(std::shared_ptr<const T>(std::move(object)));
 }
 
+// A source's object as JSON.
+std::string JsonOf(const JsonSource& source) { return std::string(source.text); }
+std::string JsonOf(const YamlSource& source) { return source.value.ToJson(); }
+std::string JsonOf(const WholeSource& source) { return source.value.ToJson(); }
+
 template <typename Source>
 struct DumpKind {
   std::string_view api_version;
@@ -146,28 +152,62 @@ struct DumpKind {
   Result<api::ObjectPtr> (*read)(const Source&);
 };
 
-template <typename Source, typename... Kinds>
-constexpr auto MakeDumpKinds(
-    std::type_identity<std::variant<std::monostate, std::shared_ptr<const Kinds>...>>) {
-  return std::array{DumpKind<Source>{api::KindOf<Kinds>::kApiVersion, api::KindOf<Kinds>::kKind,
-                                     ReadAs<Kinds, Source>}...};
-}
-
-// Every kind that an api::ObjectPtr can hold.
+// A kind that Berth reads: one that has a struct, or one that a plugin asks for.
 template <typename Source>
-constexpr auto kDumpKinds = MakeDumpKinds<Source>(std::type_identity<api::ObjectOfAnyKind>());
+class FoundKind {
+ public:
+  FoundKind() = default;
+  explicit FoundKind(const DumpKind<Source>& known) : known_(&known) {}
+  explicit FoundKind(api::PluginKindId own) : own_(own) {}
 
-// The kind that Berth reads, or nullptr. Errors: it is in a version that Berth does not read.
-template <typename Source>
-Result<const DumpKind<Source>*> FindKind(const api::TypeMeta& type) {
-  for (const DumpKind<Source>& known : kDumpKinds<Source>) {
-    if (known.kind != type.kind || GroupOf(known.api_version) != GroupOf(type.api_version))
-      continue;
-    if (known.api_version == type.api_version) return &known;
-    return Fail("apiVersion: " + type.kind + " is read in version " +
-                std::string(known.api_version) + ", not " + type.api_version);
+  // False: Berth reads no such kind.
+  explicit operator bool() const { return known_ != nullptr || own_; }
+  bool of_plugin() const { return own_.has_value(); }
+  Result<api::ObjectPtr> Read(const Source& source) const {
+    if (known_ != nullptr) return known_->read(source);
+    auto object = api::ReadPluginObject(*own_, JsonOf(source));
+    if (!object) return Fail(object.error());
+    return api::ObjectPtr(std::make_shared<const api::PluginObject>(*std::move(object)));
   }
-  return nullptr;
+
+ private:
+  const DumpKind<Source>* known_ = nullptr;
+  std::optional<api::PluginKindId> own_;
+};
+
+// Every kind that has a struct.
+template <typename Source>
+constexpr std::array kDumpKinds = {
+#define BERTH_DUMP_KIND(type)                                                          \
+  DumpKind<Source>{api::KindOf<api::type>::kApiVersion, api::KindOf<api::type>::kKind, \
+                   ReadAs<api::type, Source>},
+    BERTH_WATCHED_KINDS(BERTH_DUMP_KIND)
+#undef BERTH_DUMP_KIND
+};
+
+// The kind that Berth reads, or none. Errors: it is in a version that Berth does not read.
+template <typename Source>
+Result<FoundKind<Source>> FindKind(const api::TypeMeta& type) {
+  const auto is_of = [&type](std::string_view api_version, std::string_view kind) {
+    return kind == type.kind && GroupOf(api_version) == GroupOf(type.api_version);
+  };
+  const auto other_version = [&type](std::string_view api_version) {
+    return Fail("apiVersion: " + type.kind + " is read in version " + std::string(api_version) +
+                ", not " + type.api_version);
+  };
+  for (const DumpKind<Source>& known : kDumpKinds<Source>) {
+    if (!is_of(known.api_version, known.kind)) continue;
+    if (known.api_version == type.api_version) return FoundKind<Source>(known);
+    return other_version(known.api_version);
+  }
+  for (size_t i = 0; i < PluginKinds().size(); ++i) {
+    const auto id = static_cast<api::PluginKindId>(i);
+    const std::string api_version = PluginKinds()[id].ApiVersion();
+    if (!is_of(api_version, PluginKinds()[id].kind)) continue;
+    if (api_version == type.api_version) return FoundKind<Source>(id);
+    return other_version(api_version);
+  }
+  return FoundKind<Source>();
 }
 
 // Whether an API server has stored the object.
@@ -268,7 +308,7 @@ class DumpReader {
     RemarkUnknownFields(*value, type);
     place_.SetManifest(ManifestFieldsOf(*value));
     if (!repeated) return std::move(object);
-    return (*FindKind<YamlSource>(type))->read(YamlSource{*value});
+    return FindKind<YamlSource>(type)->Read(YamlSource{*value});
   }
   void RemarkUnknownFields(const ConfigValue& value, const api::TypeMeta& type) {
     for (std::string& text : FindUnknownFields(value, type.api_version, type.kind))
@@ -284,7 +324,7 @@ class DumpReader {
       return {};
     }
     const bool wanted = trees_.wants && trees_.wants(type);
-    if (*known == nullptr) {
+    if (!*known) {
       if (wanted) {
         const auto taken = ShowTree(source, type, true);
         if (!taken) return FailHere(taken.error());
@@ -294,7 +334,11 @@ class DumpReader {
       ++stats_.skipped[group.empty() ? type.kind : type.kind + "." + std::string(group)];
       return {};
     }
-    auto object = (*known)->read(source);
+    auto object = known->Read(source);
+    if (!object && known->of_plugin()) {
+      WarnHere(object.error().message + "; the object is left out");
+      return {};
+    }
     const bool stored = object && IsStored(*object);
     place_.SetManifest({});
     if (object && !stored) object = ReadManifest(source, *std::move(object), type);
@@ -476,7 +520,7 @@ Result<DumpStats> ReadDump(std::string_view text, std::string_view file_name,
 
 bool IsRead(const api::TypeMeta& type) {
   const auto known = FindKind<WholeSource>(type);
-  return known && *known != nullptr;
+  return known && *known;
 }
 
 Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view path,
@@ -495,10 +539,12 @@ Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view pat
   if (type->api_version.empty()) return fail(Error{"apiVersion: must be stated"});
   const auto known = FindKind<WholeSource>(*type);
   if (!known) return fail(known.error());
-  if (*known == nullptr) {
+  if (!*known) {
     return fail(Error{"kind: scheduling does not read " + type->kind + " of " + type->api_version});
   }
-  return (*known)->read(WholeSource{value, path});
+  auto object = known->Read(WholeSource{value, path});
+  if (!object && known->of_plugin()) return fail(object.error());
+  return object;
 }
 
 }  // namespace berth::documents

@@ -113,8 +113,8 @@ struct DumpTrees {
 // Called now and then with the number of bytes that have been read, roughly.
 using DumpProgress = std::function<void(size_t bytes)>;
 
-// Hands out every pod, node, namespace, service, replication controller, replica set, stateful set
-// and pod disruption budget of a dump, in file order. Nothing is defaulted.
+// Hands out the objects of a dump that are of kinds which an api::ObjectPtr can hold, in file
+// order. Nothing is defaulted.
 //
 // JSON or YAML, or one after the other, as kubectl reads files: JSON values in a row, then
 // documents of YAML, from the first one on that is no JSON. A document is an object or a list;

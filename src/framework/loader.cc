@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <list>
@@ -20,6 +21,7 @@
 
 #include "berth/field_errors.h"
 #include "berth/loadable/abi.h"
+#include "berth/plugin_kinds.h"
 #include "berth/result.h"
 #include "src/base/logging.h"
 #include "src/base/mutex.h"
@@ -146,15 +148,15 @@ using loadable::Grown;
 using loadable::LoadedPlugin;
 using loadable::Text;
 
-// The structs of the oldest version that is loaded; later members are zero where a library does not
-// have them. There is no such version before the first release.
-constexpr size_t kSmallestPlugin = sizeof(berth_plugin);
+// The oldest version of the interface that is loaded, and its structs; later members are zero where
+// a library does not have them.
+constexpr uint32_t kOldestMinor = 3;
+constexpr size_t kSmallestPlugin = offsetof(berth_plugin, own_kinds);
 constexpr size_t kSmallestLibrary = sizeof(berth_library);
 
 // Whether libraries of that version are loaded; see abi.h.
 bool Fits(uint32_t major, uint32_t minor) {
-  if (major != BERTH_ABI_MAJOR) return false;
-  return BERTH_ABI_MAJOR == 0 ? minor == BERTH_ABI_MINOR : minor <= BERTH_ABI_MINOR;
+  return major == BERTH_ABI_MAJOR && minor >= kOldestMinor && minor <= BERTH_ABI_MINOR;
 }
 
 std::string Version(uint32_t major, uint32_t minor) {
@@ -216,6 +218,7 @@ class Loader {
     if (auto checked = CheckTrusted(file, like_); !checked) return checked;
     auto library = Open(file);
     if (!library) return Fail(library.error().Within(file));
+    kinds_of_library_.clear();
     loaded_.libraries.push_back({file,
                                  std::string(Text(library->version)),
                                  Version(library->abi_major, library->abi_minor),
@@ -280,18 +283,49 @@ class Loader {
     if (!added) {
       return Fail("plugin " + Quoted(name) + " is there already: " + owner->second);
     }
+    auto kinds = OwnKinds(plugin);
+    if (!kinds) return Fail(kinds.error().Within("plugin " + Quoted(name)));
     loaded_.libraries.back().plugins.push_back(name);
     PluginRegistration registration;
     registration.name = Text(plugin.name);
-    registration.factory = [plugin](const ConfigValue& args, Handle& handle) {
-      return LoadedPlugin::Make(plugin, args, handle);
+    registration.factory = [plugin, kinds = *kinds](const ConfigValue& args, Handle& handle) {
+      return LoadedPlugin::Make(plugin, kinds, args, handle);
     };
     registration.library = file;
+    registration.kinds = *std::move(kinds);
     loaded_.registrations.push_back(std::move(registration));
     return {};
   }
 
+  // The kinds that the plugin asks for. Errors name the field.
+  Result<std::vector<api::PluginKindId>> OwnKinds(const berth_plugin& plugin) {
+    std::vector<api::PluginKindId> ids;
+    if (plugin.num_own_kinds > BERTH_MOST_OWN_KINDS) return Fail(TooManyKinds());
+    if (plugin.num_own_kinds > 0 && plugin.own_kinds == nullptr) return Fail("own_kinds is NULL");
+    for (size_t i = 0; i < plugin.num_own_kinds; ++i) {
+      const std::string path = IndexedPath("own_kinds", i);
+      if (plugin.own_kinds[i] == nullptr) return Fail(path + " is NULL");
+      const berth_own_kind given = Grown(plugin.own_kinds[i]);
+      const auto id = PluginKinds().Add({.group = std::string(Text(given.group)),
+                                         .version = std::string(Text(given.version)),
+                                         .resource = std::string(Text(given.resource)),
+                                         .kind = std::string(Text(given.kind)),
+                                         .namespaced = given.namespaced});
+      if (!id) return Fail(Error{path + "." + id.error().message});
+      if (std::ranges::find(ids, *id) != ids.end()) return Fail(path + ": it is there twice");
+      ids.push_back(*id);
+      kinds_of_library_.insert(*id);
+      if (kinds_of_library_.size() > BERTH_MOST_OWN_KINDS) return Fail(TooManyKinds());
+    }
+    return ids;
+  }
+  static Error TooManyKinds() {
+    return {"own_kinds: a library may ask for at most " + std::to_string(BERTH_MOST_OWN_KINDS) +
+            " kinds"};
+  }
+
   std::string like_;
+  std::set<api::PluginKindId> kinds_of_library_;           // that is being loaded
   std::map<std::string, std::string, std::less<>> owner_;  // by plugin
   LoadedPlugins loaded_;
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,9 +43,25 @@ enum class Kind {
   kCoschedulingPodGroup,
   kNodeResourceTopology,
   kElasticQuota,
+  // The first of berth::PluginKinds(); the others follow.
+  kFirstPluginKind,
 };
 
-// All of the above, in their order.
+// How many kinds there can be.
+inline constexpr size_t kMostKinds =
+    static_cast<size_t>(Kind::kFirstPluginKind) + api::kMostPluginKinds;
+
+constexpr Kind KindOf(api::PluginKindId kind) {
+  return static_cast<Kind>(static_cast<size_t>(Kind::kFirstPluginKind) + kind);
+}
+// nullopt: Berth reads the kind itself.
+constexpr std::optional<api::PluginKindId> PluginKindOf(Kind kind) {
+  if (kind < Kind::kFirstPluginKind) return std::nullopt;
+  return static_cast<api::PluginKindId>(static_cast<size_t>(kind) -
+                                        static_cast<size_t>(Kind::kFirstPluginKind));
+}
+
+// All of the above that there are, in their order.
 std::vector<Kind> AllKinds();
 // Those that are watched with these feature gates and plugins, in their order.
 std::vector<Kind> WatchedKinds(const Features& features);

@@ -2,6 +2,9 @@
 #include "src/informers/kinds.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -9,8 +12,11 @@
 #include <vector>
 
 #include "berth/check.h"
+#include "berth/plugin_kinds.h"
 #include "src/api/json_scan.h"
+#include "src/api/plugin_object.h"
 #include "src/api/stored_form.h"
+#include "src/base/mutex.h"
 
 namespace berth::informers {
 namespace {
@@ -196,6 +202,51 @@ constexpr KindInfo kKinds[] = {
      WithElasticQuotas, kCustom},
 };
 
+static_assert(std::size(kKinds) == static_cast<size_t>(Kind::kFirstPluginKind));
+
+// A plugin's kind: what kKinds has of others, and the texts that it points to.
+struct PluginKindInfo {
+  KindInfo info;
+  std::string resource;
+  std::string path;
+};
+
+template <size_t id>
+Result<api::ObjectPtr> DecodePluginObject(api::Encoding encoding, std::string_view bytes,
+                                          const KeptText&) {
+  if (encoding != api::Encoding::kJson) return Fail("a custom resource that is no JSON");
+  auto object = api::ReadPluginObject(static_cast<api::PluginKindId>(id), bytes);
+  if (!object) return Fail(object.error());
+  return api::ObjectPtr(std::make_shared<const api::PluginObject>(*std::move(object)));
+}
+
+using Decode = decltype(KindInfo::decode);
+template <size_t... ids>
+constexpr std::array<Decode, sizeof...(ids)> MakeDecoders(std::index_sequence<ids...>) {
+  return {DecodePluginObject<ids>...};
+}
+constexpr auto kPluginDecoders = MakeDecoders(std::make_index_sequence<api::kMostPluginKinds>());
+
+// Features::plugin_kinds says which of them are watched.
+const KindInfo& InfoOfPluginKind(api::PluginKindId id) {
+  struct Infos {
+    base::Mutex mutex;
+    std::map<api::PluginKindId, PluginKindInfo> by_id BERTH_GUARDED_BY(mutex);
+  };
+  static auto& infos = *std::make_unique<Infos>().release();  // as long as the process
+  base::MutexLock lock(infos.mutex);
+  const auto [at, added] = infos.by_id.try_emplace(id);
+  PluginKindInfo& made = at->second;
+  if (added) {
+    const api::PluginKind& kind = PluginKinds()[id];
+    made.resource = kind.resource + "." + kind.group;
+    made.path = "/apis/" + kind.ApiVersion() + "/" + kind.resource;
+    made.info = {KindOf(id),          made.resource, made.path, "",
+                 kPluginDecoders[id], kOptional,     nullptr,   kCustom};
+  }
+  return made.info;
+}
+
 }  // namespace
 
 // "/api/<version>/<resource>" or "/apis/<group>/<version>/<resource>".
@@ -214,6 +265,9 @@ std::string_view KindInfo::version() const {
 std::vector<Kind> AllKinds() {
   std::vector<Kind> kinds;
   for (const KindInfo& info : kKinds) kinds.push_back(info.kind);
+  for (size_t id = 0; id < PluginKinds().size(); ++id) {
+    kinds.push_back(KindOf(static_cast<api::PluginKindId>(id)));
+  }
   return kinds;
 }
 
@@ -222,10 +276,15 @@ std::vector<Kind> WatchedKinds(const Features& features) {
   for (const KindInfo& info : kKinds) {
     if (info.watched == nullptr || info.watched(features)) kinds.push_back(info.kind);
   }
+  for (size_t id = 0; id < PluginKinds().size(); ++id) {
+    if ((features.plugin_kinds >> id & 1) != 0)
+      kinds.push_back(KindOf(static_cast<api::PluginKindId>(id)));
+  }
   return kinds;
 }
 
 const KindInfo& InfoOf(Kind kind) {
+  if (const auto own = PluginKindOf(kind)) return InfoOfPluginKind(*own);
   for (const KindInfo& info : kKinds) {
     if (info.kind == kind) return info;
   }

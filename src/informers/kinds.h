@@ -35,7 +35,8 @@ struct KindInfo {
   // Counts as empty while the API server forbids to list it; of other kinds the right is waited
   // for.
   bool optional = false;
-  // Whether it is watched with these feature gates and plugins; nullptr: always.
+  // Whether it is watched with these feature gates and plugins; nullptr: always, or as
+  // Features::plugin_kinds says.
   bool (*watched)(const Features& features) = nullptr;
   // A custom resource, which the API server has in JSON alone.
   bool custom = false;

@@ -66,9 +66,36 @@ constexpr bool HasMembers(std::index_sequence<members...>) {
   return requires { Features{(static_cast<void>(members), AnyMember())...}; };
 }
 
-// A gate more needs a line more; max_pd_volumes is no gate.
-static_assert(HasMembers(std::make_index_sequence<std::size(kGates) + 1>()) &&
-              !HasMembers(std::make_index_sequence<std::size(kGates) + 2>()));
+// A gate more needs a line more; plugin_kinds and max_pd_volumes are no gates.
+static_assert(HasMembers(std::make_index_sequence<std::size(kGates) + 2>()) &&
+              !HasMembers(std::make_index_sequence<std::size(kGates) + 3>()));
+
+void AppendPluginKinds(const std::vector<api::PluginKind>& kinds, std::string& out) {
+  base::JsonList list(out);
+  for (const api::PluginKind& kind : kinds) {
+    base::JsonObject object(list.Next());
+    object.Add("group", kind.group);
+    object.Add("version", kind.version);
+    object.Add("resource", kind.resource);
+    object.Add("kind", kind.kind);
+    object.Add("namespaced", kind.namespaced);
+    object.Close();
+  }
+  list.Close();
+}
+
+// False: one lacks a field, or there are too many.
+bool ReadPluginKinds(const ConfigValue::List& values, std::vector<api::PluginKind>& out) {
+  bool whole = values.size() <= api::kMostPluginKinds;
+  for (size_t i = 0; whole && i < values.size(); ++i) {
+    FieldReader fields(values[i], "pluginKinds");
+    api::PluginKind& kind = out.emplace_back();
+    whole = fields.Read("group", kind.group) && fields.Read("version", kind.version) &&
+            fields.Read("resource", kind.resource) && fields.Read("kind", kind.kind) &&
+            fields.Read("namespaced", kind.namespaced);
+  }
+  return whole;
+}
 
 // JSON's numbers are too short for seeds and times.
 std::string Digits(auto number) { return std::to_string(number); }
@@ -101,6 +128,7 @@ std::string ToJson(const Header& header) {
   for (const Gate& gate : kGates) features.Add(gate.name, header.features.*gate.member);
   features.Add("maxPdVolumes", header.features.max_pd_volumes);
   features.Close();
+  AppendPluginKinds(header.plugin_kinds, object.Key("pluginKinds"));
   object.Add("configuration", header.configuration);
   object.Close();
   return text;
@@ -137,6 +165,8 @@ Result<Header> ReadHeader(std::string_view json) {
   } else {
     whole = false;
   }
+  // Not there where an earlier version recorded.
+  whole = ReadPluginKinds(fields.GetList("pluginKinds"), header.plugin_kinds) && whole;
   if (!whole) return Fail("the header lacks a field");
   // From 1970 to 2200: sums with the recording's spans stay within what a Time holds.
   constexpr int64_t kLatest = int64_t{7'258'118'400} * 1'000'000'000;

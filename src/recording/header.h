@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "berth/api/plugin_object.h"
 #include "berth/in_tree/features.h"
 #include "berth/result.h"
 #include "berth/time.h"
@@ -23,7 +25,9 @@ struct Header {
   bool asks_extenders = true;  // those that the configuration names
   Duration pod_max_in_unschedulable_pods_duration{};
   uint64_t max_kept_bytes = 0;
-  Features features;
+  Features features;  // without plugin_kinds
+  // Those of berth::PluginKinds(), in their order.
+  std::vector<api::PluginKind> plugin_kinds;
   std::string configuration;  // YAML, without secrets
 };
 

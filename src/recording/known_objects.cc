@@ -1,13 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/recording/known_objects.h"
 
+#include <memory>
 #include <type_traits>
+#include <utility>
 
+#include "src/api/plugin_object.h"
 #include "src/informers/kinds.h"
+#include "src/recording/bytes.h"
 
 namespace berth::recording {
 
-KnownObjects::KnownObjects() : by_kind_(informers::AllKinds().size()) {}
+namespace {
+
+// A plugin may read all of its object. The text says most; what stands before it may have been
+// filled in (api::PluginObject).
+void AppendPluginObject(const api::PluginObject& object, std::string& out) {
+  ByteWriter to(out);
+  const api::ObjectMeta& meta = object.metadata;
+  for (const std::string* text :
+       {&meta.name, &meta.namespace_, &meta.uid, &meta.resource_version, object.json.get()}) {
+    to.Text(*text);
+  }
+}
+
+Result<api::ObjectPtr> ReadPluginObject(api::PluginKindId kind, std::string_view bytes) {
+  ByteReader from(bytes);
+  api::ObjectMeta filled_in;
+  for (std::string* text :
+       {&filled_in.name, &filled_in.namespace_, &filled_in.uid, &filled_in.resource_version}) {
+    *text = from.Text();
+  }
+  const std::string_view json = from.Text();
+  if (!from.ok()) return Fail("an object ends within a field");
+  auto object = api::ReadPluginObject(kind, json);
+  if (!object) return Fail(object.error());
+  api::ObjectMeta& meta = object->metadata;
+  meta.name = std::move(filled_in.name);
+  meta.namespace_ = std::move(filled_in.namespace_);
+  meta.uid = std::move(filled_in.uid);
+  meta.resource_version = std::move(filled_in.resource_version);
+  return api::ObjectPtr(std::make_shared<const api::PluginObject>(*std::move(object)));
+}
+
+}  // namespace
+
+KnownObjects::KnownObjects() : by_kind_(informers::kMostKinds) {}
 
 const api::ObjectPtr& KnownObjects::Find(informers::Kind kind, std::string_view key) const {
   static const api::ObjectPtr kNone;
@@ -34,7 +72,10 @@ void KnownObjects::Note(const informers::InformerEvent& event, size_t bytes) {
 void AppendObject(const api::ObjectPtr& object, api::TextFilter* filter, std::string& out) {
   std::visit(
       [&](const auto& held) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, std::shared_ptr<const api::PluginObject>>) {
+          AppendPluginObject(*held, out);
+        } else if constexpr (!std::is_same_v<Held, std::monostate>) {
           api::EncodeProtobuf(*held, filter, out);
         }
       },
@@ -42,6 +83,7 @@ void AppendObject(const api::ObjectPtr& object, api::TextFilter* filter, std::st
 }
 
 Result<api::ObjectPtr> ReadObject(informers::Kind kind, std::string_view bytes) {
+  if (const auto own = informers::PluginKindOf(kind)) return ReadPluginObject(*own, bytes);
   return informers::InfoOf(kind).decode(api::Encoding::kProtobuf, bytes, {});
 }
 

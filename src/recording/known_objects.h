@@ -39,7 +39,8 @@ class KnownObjects {
   uint64_t bytes_ = 0;
 };
 
-// Appends the object as protobuf, by its field table; nothing for none.
+// Appends the object as protobuf, by its field table; a plugin's object with its text as it is;
+// nothing for none.
 void AppendObject(const api::ObjectPtr& object, api::TextFilter* filter, std::string& out);
 // Reads it back. Errors: it cannot be decoded.
 Result<api::ObjectPtr> ReadObject(informers::Kind kind, std::string_view bytes);

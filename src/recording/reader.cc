@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "berth/plugin_kinds.h"
 #include "berth/result.h"
 #include "src/base/file.h"
 #include "src/informers/kinds.h"
@@ -30,8 +31,6 @@ constexpr auto kStages =
     static_cast<binding::BindingStage>(static_cast<int>(binding::BindingStage::kPostBind) + 1);
 constexpr auto kEventTypes = static_cast<EventType>(static_cast<int>(EventType::kSynced) + 1);
 
-Kind NumKinds() { return static_cast<Kind>(informers::AllKinds().size()); }
-
 // Each element is a byte or more, so a hostile number ends with the bytes.
 template <typename T>
 void ReadList(ByteReader& from, std::vector<T>& values, const auto& read) {
@@ -45,6 +44,7 @@ void ReadList(ByteReader& from, std::vector<T>& values, const auto& read) {
 struct FrameFields {
   ByteReader from;
   Time start;
+  const std::vector<api::PluginKindId>& plugin_kinds;
   KnownObjects& known;
 
   std::string Text() { return std::string(from.Text()); }
@@ -55,6 +55,14 @@ struct FrameFields {
   Duration Span() { return Duration(from.SignedWithin(kLongest.count())); }
   bool Bool() { return from.Below<uint64_t>(2) == 1; }
   NodeRow Row() { return static_cast<NodeRow>(from.Unsigned()); }
+
+  // What kind it is in this process.
+  Kind KindHere() {
+    const size_t number =
+        from.Below(static_cast<size_t>(Kind::kFirstPluginKind) + plugin_kinds.size());
+    const auto own = informers::PluginKindOf(static_cast<Kind>(number));
+    return own ? informers::KindOf(plugin_kinds[*own]) : static_cast<Kind>(number);
+  }
 
   Result<Frame> Read(TurnBegan frame) {
     frame.now = At();
@@ -213,7 +221,7 @@ Result<Frame> FrameFields::Read(InformerEvent event) {
     bytes = encoded.size();
     return {};
   };
-  event.kind = from.Below(NumKinds());
+  event.kind = KindHere();
   event.type = from.Below(kEventTypes);
   const uint64_t parts = from.Unsigned();
   if ((parts & kOldIsKnown) != 0) {
@@ -263,14 +271,15 @@ Result<Frame> ReadAs(uint64_t type, FrameFields& reader) {
 // Takes the next frame off `bytes`; takes note of events in `known`. Errors: what no FrameWriter
 // writes, also a type that is not known, an object that cannot be decoded, or one that is written
 // as known and is not.
-Result<Frame> ReadFrame(std::string_view& bytes, Time start, KnownObjects& known) {
+Result<Frame> ReadFrame(std::string_view& bytes, Time start,
+                        const std::vector<api::PluginKindId>& plugin_kinds, KnownObjects& known) {
   ByteReader frames(bytes);
   const std::string_view body = frames.Text();
   if (!frames.ok()) return Fail("a frame is longer than what is left");
   bytes = std::string_view(
       body.data() + body.size(),
       static_cast<size_t>(bytes.data() + bytes.size() - body.data()) - body.size());
-  FrameFields reader{ByteReader(body), start, known};
+  FrameFields reader{ByteReader(body), start, plugin_kinds, known};
   const uint64_t type = reader.from.Unsigned();
   Result<Frame> frame = ReadAs(type, reader);
   if (frame && !reader.from.ok()) return Fail("a frame ends within a field");
@@ -320,9 +329,21 @@ Result<void> RecordingReader::OpenPart() {
   if (part_ > 0 && header->id != header_.id) {
     return Fail(Place() + "this is of another recording");
   }
-  if (part_ == 0) header_ = std::move(*header);
+  if (part_ == 0) {
+    header_ = std::move(*header);
+    if (auto found = FindPluginKinds(); !found) return Fail(Place() + found.error().message);
+  }
   next_chunk_at_ = file_.size() - rest.size();
   next_number_ = 1;
+  return {};
+}
+
+Result<void> RecordingReader::FindPluginKinds() {
+  for (const api::PluginKind& kind : header_.plugin_kinds) {
+    const auto id = PluginKinds().Add(kind);
+    if (!id) return Fail(id.error().Within("a kind of the header"));
+    plugin_kinds_.push_back(*id);
+  }
   return {};
 }
 
@@ -373,7 +394,7 @@ std::optional<Frame> RecordingReader::Next() {
     if (!NextChunk()) return std::nullopt;
   }
   std::string_view rest = std::string_view(chunk_).substr(frame_at_);
-  auto frame = ReadFrame(rest, header_.start, known_);
+  auto frame = ReadFrame(rest, header_.start, plugin_kinds_, known_);
   if (!frame) {
     Stop(Place() + "byte " + std::to_string(frame_at_) + " of the chunk: " + frame.error().message,
          false);

@@ -43,6 +43,8 @@ class RecordingReader {
  private:
   RecordingReader() = default;
   Result<void> OpenPart();
+  // Those of the header that this process does not know yet are added to berth::PluginKinds().
+  Result<void> FindPluginKinds();
   // The next chunk of frames is in chunk_. False: there is none.
   bool NextChunk();
   // Ends it.
@@ -59,6 +61,7 @@ class RecordingReader {
   std::string chunk_;
   size_t frame_at_ = 0;  // in chunk_
   Header header_;
+  std::vector<api::PluginKindId> plugin_kinds_;  // what they are here, in the header's order
   KnownObjects known_;
   bool ended_ = false;
   bool torn_ = false;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "berth/plugin_kinds.h"
 #include "berth/random.h"
 #include "src/config/write.h"
 #include "src/recording/recorded_extender.h"
@@ -21,6 +22,9 @@ Header MakeHeader(const scheduler::SchedulerOptions& options, std::string_view b
   header.pod_max_in_unschedulable_pods_duration = options.pod_max_in_unschedulable_pods_duration;
   header.max_kept_bytes = options.max_kept_bytes;
   header.features = options.features;
+  for (size_t i = 0; i < PluginKinds().size(); ++i) {
+    header.plugin_kinds.push_back(PluginKinds()[static_cast<api::PluginKindId>(i)]);
+  }
   header.configuration = config::ToYaml(config::WithoutSecrets(options.configuration));
   return header;
 }

@@ -57,7 +57,8 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
     metrics_.CountUndecodable(event.kind);
   }
   metrics_.Start();
-  switch (event.kind) {
+  const bool of_plugin = informers::PluginKindOf(event.kind).has_value();
+  switch (of_plugin ? informers::Kind::kFirstPluginKind : event.kind) {
     case informers::Kind::kPod:
       HandlePod(event, now);
       break;
@@ -88,6 +89,7 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
     case informers::Kind::kWorkload:
     case informers::Kind::kNodeResourceTopology:
     case informers::Kind::kElasticQuota:
+    case informers::Kind::kFirstPluginKind:
       HandleOtherObject(event, now);
       break;
     case informers::Kind::kCoschedulingPodGroup:

@@ -486,6 +486,12 @@ Result<bool> Profiles::Replace(config::SchedulerConfiguration next,
       return Fail("profiles: the plugin " + std::string(plugin) + " cannot come without a restart");
     }
   }
+  const auto kinds_of = [this](const config::SchedulerConfiguration& configuration) {
+    return config::WithPlugins(Features(), configuration, registry_).plugin_kinds;
+  };
+  if ((kinds_of(next) & ~state_->features.plugin_kinds) != 0) {
+    return Fail("profiles: a plugin that asks for kinds of its own cannot come without a restart");
+  }
   for (const auto& [name, profile] : made->profiles)
     HandOverEvictions(*current_.profiles.at(name), *profile);
   retired_.push_back(std::exchange(current_, std::move(*made)));

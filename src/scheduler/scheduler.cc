@@ -170,7 +170,7 @@ Result<std::unique_ptr<Scheduler>> Scheduler::Make(const SchedulerOptions& optio
                                                    const std::vector<PluginRegistration>& registry,
                                                    const Clock& clock, client::ApiClient& api,
                                                    metrics::Registry& registry_of_metrics) {
-  auto state = std::make_unique<SchedulerState>(options, clock, api, registry_of_metrics);
+  auto state = std::make_unique<SchedulerState>(options, clock, api, registry_of_metrics, registry);
   const Time now = options.start.value_or(clock.Now());
   state->step_clock.Begin(now, now);
   engine::Engine engine(state->random.Fork(), state->cluster.cache, options.max_kept_bytes);

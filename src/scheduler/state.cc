@@ -39,11 +39,12 @@ Writers::Writers(const SchedulerOptions& options, client::ApiClient& api, const 
       claim_writes(api) {}
 
 SchedulerState::SchedulerState(const SchedulerOptions& options, const Clock& a_clock,
-                               client::ApiClient& an_api, metrics::Registry& registry)
+                               client::ApiClient& an_api, metrics::Registry& registry,
+                               std::span<const PluginRegistration> plugins)
     : clock(a_clock),
       tape(options.tape),
       api(an_api),
-      features(config::WithPlugins(options.features, options.configuration)),
+      features(config::WithPlugins(options.features, options.configuration, plugins)),
       in_shadow(options.shadow != nullptr),
       random(options.seed),
       metrics(registry),

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/plugin.h"
 #include "src/base/inbox.h"
 #include "src/base/step_clock.h"
 #include "src/base/thread.h"
@@ -84,7 +86,7 @@ struct Writers {
 struct SchedulerState {
   // `options` is only read here; all else must outlive the state.
   SchedulerState(const SchedulerOptions& options, const Clock& clock, client::ApiClient& api,
-                 metrics::Registry& registry);
+                 metrics::Registry& registry, std::span<const PluginRegistration> plugins);
   ~SchedulerState();
   SchedulerState(const SchedulerState&) = delete;
   SchedulerState& operator=(const SchedulerState&) = delete;

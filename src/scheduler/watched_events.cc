@@ -8,6 +8,7 @@
 namespace berth::scheduler {
 
 std::optional<EventResource> EventResourceOf(informers::Kind kind) {
+  if (const auto own = informers::PluginKindOf(kind)) return berth::EventResourceOf(*own);
   switch (kind) {
     case informers::Kind::kNode:
       return EventResource::kNode;
@@ -43,6 +44,7 @@ std::optional<EventResource> EventResourceOf(informers::Kind kind) {
     case informers::Kind::kElasticQuota:
       return EventResource::kElasticQuota;
     case informers::Kind::kPod:
+    case informers::Kind::kFirstPluginKind:
     case informers::Kind::kService:
     case informers::Kind::kReplicationController:
     case informers::Kind::kReplicaSet:

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "berth/plugin_kinds.h"
 #include "berth/resources.h"
 #include "src/sdk/resource_status.h"
 
@@ -55,8 +56,11 @@ std::string_view ResourceName(EventResource resource) {
       return "elasticquotas.v1alpha1.scheduling.x-k8s.io";
     case EventResource::kNodeMetrics:
       return "nodes.v1beta1.metrics.k8s.io";
+    case EventResource::kFirstPluginKind:
+      break;
   }
-  return "";
+  return PluginKinds().EventName(static_cast<api::PluginKindId>(
+      static_cast<size_t>(resource) - static_cast<size_t>(EventResource::kFirstPluginKind)));
 }
 
 // A mixture of actions has no name.

@@ -10,12 +10,14 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "berth/field_errors.h"
+#include "berth/plugin_kinds.h"
 #include "src/api/kinds.h"
 #include "src/base/string_map.h"
 #include "src/documents/dump_reader.h"
 #include "src/documents/known_fields.h"
 #include "src/informers/kinds.h"
 #include "src/simulator/input_files.h"
+#include "src/simulator/memory_api.h"
 #include "src/simulator/missing_references.h"
 #include "src/simulator/object_checks.h"
 
@@ -32,6 +34,7 @@ using StringMap = absl::flat_hash_map<std::string, T, base::StringHash, std::equ
 struct Naming {
   std::string_view kind;
   bool cluster_scoped;
+  std::string_view group = {};  // where it tells kinds of one name apart
 };
 
 template <typename T, typename... Kinds>
@@ -39,16 +42,22 @@ constexpr bool kIsOneOf = (std::is_same_v<T, Kinds> || ...);
 
 Naming NamingOf(const api::ObjectPtr& object) {
   return std::visit(
-      []<typename Held>(const Held&) -> Naming {
+      []<typename Held>(const Held& held) -> Naming {
         if constexpr (std::is_same_v<Held, std::monostate>) {
           return {};
+        } else if constexpr (std::is_same_v<Held, std::shared_ptr<const api::PluginObject>>) {
+          const api::PluginKind& kind = PluginKinds()[held->kind];
+          return {kind.kind, !kind.namespaced, kind.group};
         } else {
           using T = std::remove_const_t<typename Held::element_type>;
+          // Two kinds are called PodGroup.
+          constexpr bool kNamesake = std::is_same_v<T, api::CoschedulingPodGroup>;
           return {api::KindOf<T>::kKind,
                   kIsOneOf<T, api::Node, api::Namespace, api::PersistentVolume, api::StorageClass,
                            api::CSINode, api::CSIDriver, api::VolumeAttachment,
                            api::VolumeAttributesClass, api::DeviceClass, api::ResourceSlice,
-                           api::DeviceTaintRule, api::NodeResourceTopology>};
+                           api::DeviceTaintRule, api::NodeResourceTopology>,
+                  kNamesake ? "scheduling.x-k8s.io" : ""};
         }
       },
       object);
@@ -67,9 +76,9 @@ api::ObjectPtr Complete(api::ObjectPtr&& object,
     object = api::WithMeta(object, [&](api::ObjectMeta& meta) {
       meta.namespace_ = namespace_;
       if (!meta.uid.empty()) return;
-      // Two kinds are called PodGroup.
-      const bool custom = api::As<api::CoschedulingPodGroup>(object) != nullptr;
-      meta.uid = std::string(naming.kind) + (custom ? ".scheduling.x-k8s.io/" : "/") + meta.Key();
+      meta.uid = naming.kind;
+      if (!naming.group.empty()) meta.uid.append(".").append(naming.group);
+      meta.uid.append("/").append(meta.Key());
     });
   }
   const auto* pod = api::As<api::Pod>(object);
@@ -399,7 +408,7 @@ class Loader {
 
   // Its kind and key.
   static std::string NameOf(const api::ObjectPtr& object) {
-    return std::to_string(object.index()) + "/" + api::MetaOf(object)->Key();
+    return std::to_string(static_cast<int>(KindOf(object))) + "/" + api::MetaOf(object)->Key();
   }
   bool HasNode(std::string_view name) const { return nodes_by_name_.contains(name); }
   // Another pod that has the uid of this one; nullptr where there is none, or it is no pod.

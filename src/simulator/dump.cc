@@ -34,6 +34,9 @@ std::string JsonOf(const T& object) {
   return api::EncodeJson(copy);
 }
 
+// Plugins may read all of it.
+std::string JsonOf(const api::PluginObject& object) { return *object.json; }
+
 std::string JsonOf(const api::ObjectPtr& object) {
   return std::visit(
       [](const auto& held) -> std::string {

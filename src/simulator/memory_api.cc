@@ -92,7 +92,10 @@ api::ObjectPtr WithStored(api::ObjectPtr object) {
 
 informers::Kind KindOf(const api::ObjectPtr& object) {
   BERTH_CHECK(object.index() > 0, "no object");
-  // The kinds stand in the variant's order.
+  if (const auto* own = api::As<api::PluginObject>(object)) return informers::KindOf(own->kind);
+  // The kinds stand in the variant's order, with one place for all that plugins ask for.
+  static_assert(std::variant_size_v<api::ObjectOfAnyKind> ==
+                static_cast<size_t>(informers::Kind::kFirstPluginKind) + 2);
   return static_cast<informers::Kind>(object.index() - 1);
 }
 

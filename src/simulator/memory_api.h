@@ -116,7 +116,6 @@ class MemoryApi final : public client::ApiClient {
  private:
   class Handle;
   using Objects = base::StringMap<api::ObjectPtr>;  // by key
-  static constexpr size_t kNumKinds = std::variant_size_v<api::ObjectOfAnyKind> - 1;
   // An object named by a request's path, and what stands behind it: "", "binding" or "status".
   struct ObjectPath {
     std::string key;               // "namespace/name", or the name of an object without one
@@ -170,7 +169,7 @@ class MemoryApi final : public client::ApiClient {
   Fault fault_;
   std::function<RequestLatency()> request_latency_;      // may be empty
   std::function<Duration()> pod_ends_;                   // may be empty
-  std::array<Objects, kNumKinds> objects_;               // by kind
+  std::array<Objects, informers::kMostKinds> objects_;   // by kind
   base::StringMap<std::set<std::string>> pods_on_node_;  // keys, by node; none is empty
   std::vector<informers::InformerEvent> undelivered_;
   uint64_t num_changes_ = 0;

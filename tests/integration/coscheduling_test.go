@@ -91,9 +91,15 @@ func (e *env) grantComponent(name string) {
 	e.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "components", name, "rbac.yaml"))
 	e.must(err)
+	e.grantRole([]byte(strings.Split(string(text), "\n---\n")[0]))
+}
+
+// grantRole gives user berth what the ClusterRole allows.
+func (e *env) grantRole(text []byte) {
+	e.Helper()
 	var role rbacv1.ClusterRole
-	e.must(yaml.UnmarshalStrict([]byte(strings.Split(string(text), "\n---\n")[0]), &role))
-	_, err = e.admin.RbacV1().ClusterRoles().Create(e.ctx, &role, metav1.CreateOptions{})
+	e.must(yaml.UnmarshalStrict(text, &role))
+	_, err := e.admin.RbacV1().ClusterRoles().Create(e.ctx, &role, metav1.CreateOptions{})
 	e.must(err)
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: role.Name},

@@ -12,6 +12,7 @@
 #include "berth/api/node_resource_topology.h"
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
+#include "berth/api/plugin_object.h"
 #include "berth/api/pod.h"
 #include "berth/api/pod_disruption_budget.h"
 #include "berth/api/resource_claim.h"
@@ -36,10 +37,11 @@ using ObjectOfAnyKind =
                  std::shared_ptr<const ResourceSlice>, std::shared_ptr<const DeviceTaintRule>,
                  std::shared_ptr<const PodGroup>, std::shared_ptr<const CompositePodGroup>,
                  std::shared_ptr<const Workload>, std::shared_ptr<const CoschedulingPodGroup>,
-                 std::shared_ptr<const NodeResourceTopology>, std::shared_ptr<const ElasticQuota>>;
+                 std::shared_ptr<const NodeResourceTopology>, std::shared_ptr<const ElasticQuota>,
+                 std::shared_ptr<const PluginObject>>;
 
 // One watched object of any kind, shared and immutable; monostate is "none". Copies and moves are
-// in src/sdk: compiled wherever an object is passed on, 28 kinds were a tenth of the whole build.
+// in src/sdk: compiled wherever an object is passed on, 29 kinds were a tenth of the whole build.
 class ObjectPtr : public ObjectOfAnyKind {
  public:
   ObjectPtr();

@@ -43,6 +43,9 @@ struct Features {
   // The same of NodeResourceTopologyMatch, and of CapacityScheduling.
   bool node_resource_topologies = false;
   bool elastic_quotas = false;
+  // Of berth::PluginKinds() those that plugins of libraries which a profile enables ask for, as
+  // bits.
+  uint64_t plugin_kinds = 0;
 
   // KUBE_MAX_PD_VOLS: how many disks of one cloud provider a node takes; 0: not set.
   int32_t max_pd_volumes = 0;

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
+#include "berth/api/plugin_object.h"
 #include "berth/in_tree/extension_points.h"
 #include "berth/in_tree/inputs.h"
 #include "berth/result.h"
@@ -101,6 +103,8 @@ struct PluginRegistration {
   PluginFactory factory;
   // The file that it was loaded from; "" when it is built in.
   std::string library = {};
+  // What is watched where a profile enables it, besides the kinds that always are.
+  std::vector<api::PluginKindId> kinds = {};
 };
 
 }  // namespace berth::inline in_tree

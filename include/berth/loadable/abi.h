@@ -8,14 +8,14 @@
 // of functions again). In C++ use berth/loadable/plugin.hpp, which wraps all this in classes.
 //
 // Versions. The version is <major>.<minor>. While the major version is 0 nothing is promised: a
-// library must have been built against the very version of the program. From 1.0, the first
-// release, on the interface only grows: every struct whose first member is `size` may get members
-// at its end with a new minor version, and enumerations may get values; nothing else ever changes.
-// The side that makes such a struct writes the size it was compiled with; the side that reads it
-// looks at BERTH_HAS() before it touches a member that the first minor version did not have, and
-// ignores members that it does not know. Berth then loads libraries of its own major version whose
-// minor version is not above its own. Structs without `size` (strings, views) stay as they are for
-// as long as the major version lasts.
+// program says which versions it loads, and this one loads those from 0.3 on. From 1.0, the first
+// release, on the interface only grows, as it has since 0.3: every struct whose first member is
+// `size` may get members at its end with a new minor version, and enumerations may get values;
+// nothing else ever changes. The side that makes such a struct writes the size it was compiled
+// with; the side that reads it looks at BERTH_HAS() before it touches a member that the first minor
+// version did not have, and ignores members that it does not know. Berth then loads libraries of
+// its own major version whose minor version is not above its own. Structs without `size` (strings,
+// views) stay as they are for as long as the major version lasts.
 //
 // Exceptions, longjmp() and the like must not leave a plugin's function. Memory is freed by the
 // side that took it: there is no function that one side allocates with and the other frees with.

@@ -11,6 +11,7 @@
 #include "src/app/daemon/server_release.h"
 #include "src/app/version.h"
 #include "src/base/logging.h"
+#include "src/config/plugin_features.h"
 #include "src/extender/http_extender.h"
 #include "src/scheduler/debugger.h"
 #include "src/scheduler/unfinished_pods.h"
@@ -94,8 +95,9 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   const informers::KeptText kept_text = TextForExtenders(options.configuration.extenders);
   const bool json = connection.reads_json();
   scheduler_options.configuration = std::move(options.configuration);
-  scheduler_options.features = options.features;
-  daemon->kinds_ = informers::WatchedKinds(options.features);
+  scheduler_options.features =
+      config::WithPlugins(options.features, scheduler_options.configuration, registry);
+  daemon->kinds_ = informers::WatchedKinds(scheduler_options.features);
   scheduler_options.pod_max_in_unschedulable_pods_duration =
       options.pod_max_in_unschedulable_pods_duration;
   scheduler_options.seed = seeds.Next();

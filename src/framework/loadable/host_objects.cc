@@ -148,6 +148,10 @@ void FillObjects(berth_host& host) {
     return true;
   };
   host.object_text = ObjectText;
+  host.object_json = [](const berth_object* object) -> berth_string {
+    const auto* own = api::As<api::PluginObject>(*ObjectOf(object).object);
+    return own == nullptr ? berth_string{} : View(*own->json);
+  };
   host.object_labels = [](const berth_object* object) { return View(MetaOf(object).labels); };
   host.object_annotations = [](const berth_object* object) {
     return View(MetaOf(object).annotations);

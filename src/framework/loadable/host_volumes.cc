@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "berth/label_selector.h"
@@ -111,6 +112,9 @@ bool FindObject(const berth_handle* handle, int32_t kind, berth_string namespace
     Show(*object, [&](const berth_object* view) { visit(context, view); });
     return true;
   };
+  if (const auto own = handle->OwnKind(kind)) {
+    return show(listers.FindPluginObject(*own, Text(namespace_), Text(name)));
+  }
   switch (kind) {
     case BERTH_KIND_NAMESPACE:
       return show(listers.FindNamespace(Text(name)));
@@ -136,6 +140,10 @@ void EachObject(const berth_handle* handle, int32_t kind, berth_string of,
   const auto show = [&](const auto& object) {
     if (more) more = Show(object, [&](const berth_object* view) { return visit(context, view); });
   };
+  if (const auto own = handle->OwnKind(kind)) {
+    const auto in = of.size == 0 ? std::nullopt : std::optional(Text(of));
+    return listers.ForEachPluginObject(*own, in, show);
+  }
   switch (kind) {
     case BERTH_KIND_NAMESPACE:
       return listers.ForEachNamespace(show);

@@ -54,7 +54,8 @@ Plugin OfTable(const berth_plugin& table, Plugin plugin) {
 #define BERTH_KEEP_POINT(Name, member, ...) keep_if(table.member != nullptr, plugin.member);
   BERTH_EXTENSION_POINTS(BERTH_KEEP_POINT)
 #undef BERTH_KEEP_POINT
-  keep_if(table.events_to_register != nullptr, plugin.enqueue_extensions);
+  keep_if(table.events_to_register != nullptr || table.num_own_kinds > 0,
+          plugin.enqueue_extensions);
   keep_if(table.add_pod != nullptr, plugin.pre_filter_extensions);
   keep_if(table.filter_nodes != nullptr, plugin.column_filter);
   keep_if(table.score_nodes != nullptr, plugin.column_score);
@@ -74,16 +75,17 @@ Status ToStatus(berth_code code, const berth_verdict& verdict, ReasonTable& reas
   return reasons.Make(static_cast<Code>(code), verdict.reasons);
 }
 
-LoadedPlugin::LoadedPlugin(const berth_plugin& table, Handle& handle)
-    : table_(table), handle_(handle, std::string(Text(table.name))) {
+LoadedPlugin::LoadedPlugin(const berth_plugin& table, std::vector<api::PluginKindId> kinds,
+                           Handle& handle)
+    : table_(table), handle_(handle, std::string(Text(table.name)), std::move(kinds)) {
   if ((table_.flags & BERTH_PLUGIN_BLOCKS) == 0) return;
   const uint32_t workers = table_.max_workers == 0 ? kDefaultWorkers : table_.max_workers;
   workers_ = std::make_unique<WorkerPool>("berth-plugin", std::min(workers, kMaxWorkers));
 }
 
-Result<Plugin> LoadedPlugin::Make(const berth_plugin& table, const ConfigValue& args,
-                                  Handle& handle) {
-  std::unique_ptr<LoadedPlugin> plugin(new LoadedPlugin(table, handle));
+Result<Plugin> LoadedPlugin::Make(const berth_plugin& table, std::vector<api::PluginKindId> kinds,
+                                  const ConfigValue& args, Handle& handle) {
+  std::unique_ptr<LoadedPlugin> plugin(new LoadedPlugin(table, std::move(kinds), handle));
   berth_text error;
   try {
     plugin->self_ = table.create(&plugin->handle_, View(args), &error);
@@ -146,7 +148,20 @@ Result<QueueingHint> LoadedPlugin::Hint(const berth_cluster_event& event, const 
   }
 }
 
+std::optional<EventResource> LoadedPlugin::ResourceOf(int32_t kind) const {
+  if (const auto own = handle_.OwnKind(kind)) return berth::EventResourceOf(*own);
+  if (kind < BERTH_KIND_WILDCARD || kind > BERTH_KIND_COMPOSITE_POD_GROUP) return std::nullopt;
+  return static_cast<EventResource>(kind);
+}
+
 std::vector<ClusterEventWithHint> LoadedPlugin::EventsToRegister() const {
+  if (table_.events_to_register == nullptr) {
+    auto all = AllClusterEvents(handle_.handle.features().generic_workload);
+    for (const api::PluginKindId kind : handle_.own_kinds) {
+      all.push_back({{berth::EventResourceOf(kind), action::kAll}, nullptr});
+    }
+    return all;
+  }
   berth_events sink;
   table_.events_to_register(self_, &sink,
                             [](berth_events* events, const berth_cluster_event* event) {
@@ -154,13 +169,14 @@ std::vector<ClusterEventWithHint> LoadedPlugin::EventsToRegister() const {
                             });
   std::vector<ClusterEventWithHint> registered;
   for (const berth_cluster_event& event : sink.events) {
-    if (event.kind < BERTH_KIND_WILDCARD || event.kind > BERTH_KIND_COMPOSITE_POD_GROUP) {
+    const auto resource = ResourceOf(event.kind);
+    if (!resource) {
       base::LogWarning("A plugin registers for a kind of object that does not exist",
                        {{"plugin", handle_.plugin_name}, {"kind", event.kind}});
       continue;
     }
     ClusterEventWithHint& out = registered.emplace_back();
-    out.event = {static_cast<EventResource>(event.kind), event.action & action::kAll};
+    out.event = {*resource, event.action & action::kAll};
     if (event.hint == nullptr) continue;
     out.hint = [this, event](const api::Pod& pod, const api::ObjectPtr& old_object,
                              const api::ObjectPtr& new_object) {

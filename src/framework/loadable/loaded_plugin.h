@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,9 @@ class LoadedPlugin final : public EnqueueExtensions,
                            public PostBindPlugin {
  public:
   // `table` has passed the loader's checks. Errors: what the plugin says of its args.
-  static Result<Plugin> Make(const berth_plugin& table, const ConfigValue& args, Handle& handle);
+  // `kinds` are the table's own kinds.
+  static Result<Plugin> Make(const berth_plugin& table, std::vector<api::PluginKindId> kinds,
+                             const ConfigValue& args, Handle& handle);
   ~LoadedPlugin() override;
 
   Inputs DeclaredInputs() const;
@@ -82,7 +85,9 @@ class LoadedPlugin final : public EnqueueExtensions,
  private:
   using AsyncCall = void (*)(void*, berth_state*, const berth_pod*, berth_string, berth_async*);
 
-  LoadedPlugin(const berth_plugin& table, Handle& handle);
+  LoadedPlugin(const berth_plugin& table, std::vector<api::PluginKindId> kinds, Handle& handle);
+  // nullopt: there is no such kind.
+  std::optional<EventResource> ResourceOf(int32_t kind) const;
   void Start(AsyncCall call, std::unique_ptr<berth_async> async);
   Result<QueueingHint> Hint(const berth_cluster_event& event, const api::Pod& pod,
                             const api::ObjectPtr& old_object,

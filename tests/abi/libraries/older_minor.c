@@ -4,7 +4,7 @@
 
 const berth_library* berth_plugin_entry(const berth_host* host) {
   static const berth_library library = {
-      .size = sizeof(library), .abi_major = BERTH_ABI_MAJOR, .abi_minor = BERTH_ABI_MINOR - 1};
+      .size = sizeof(library), .abi_major = BERTH_ABI_MAJOR, .abi_minor = 2};
   (void)host;
   return &library;
 }

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <memory>
 #include <type_traits>
 
+#include "berth/plugin_kinds.h"
 #include "src/api/decode.h"
+#include "src/api/plugin_object.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/simulator/memory_api.h"
@@ -51,6 +54,7 @@ constexpr std::array<std::string_view, 4> kMetadataShortCuts = {"name", "namespa
                                                                 "annotations"};
 
 bool HasNamespace(Kind kind) {
+  if (const auto own = informers::PluginKindOf(kind)) return PluginKinds()[*own].namespaced;
   switch (kind) {
     case Kind::kNode:
     case Kind::kNamespace:
@@ -148,6 +152,11 @@ Result<api::ObjectPtr> Decode(const ConfigValue& tree) {
 }
 
 Result<api::ObjectPtr> Decode(Kind kind, const ConfigValue& tree) {
+  if (const auto own = informers::PluginKindOf(kind)) {
+    auto object = api::ReadPluginObject(*own, tree.ToJson());
+    if (!object) return Fail(object.error());
+    return api::ObjectPtr(std::make_shared<const api::PluginObject>(*std::move(object)));
+  }
   switch (kind) {
     case Kind::kPod:
       return Decode<api::Pod>(tree);
@@ -202,6 +211,7 @@ Result<api::ObjectPtr> Decode(Kind kind, const ConfigValue& tree) {
     case Kind::kNodeResourceTopology:
       return Decode<api::NodeResourceTopology>(tree);
     case Kind::kElasticQuota:
+    case Kind::kFirstPluginKind:
       break;
   }
   return Decode<api::ElasticQuota>(tree);
@@ -210,8 +220,11 @@ Result<api::ObjectPtr> Decode(Kind kind, const ConfigValue& tree) {
 std::string Encode(const api::ObjectPtr& object) {
   return std::visit(
       [](const auto& held) -> std::string {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, std::monostate>) {
           return "{}";
+        } else if constexpr (std::is_same_v<Held, std::shared_ptr<const api::PluginObject>>) {
+          return *held->json;
         } else {
           return api::EncodeJson(*held);
         }
@@ -247,6 +260,9 @@ std::span<const std::pair<std::string_view, Kind>> Lists() { return kLists; }
 std::optional<Kind> KindOfList(std::string_view list) {
   for (const auto& [name, kind] : kLists) {
     if (name == list) return kind;
+  }
+  for (const Kind kind : informers::AllKinds()) {
+    if (informers::PluginKindOf(kind) && informers::InfoOf(kind).resource == list) return kind;
   }
   return std::nullopt;
 }

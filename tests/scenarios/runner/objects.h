@@ -19,7 +19,8 @@ namespace berth::scenarios {
 
 // The names of lists, such as "pods", and the kinds that they hold.
 std::span<const std::pair<std::string_view, informers::Kind>> Lists();
-// The kind that a list of this name holds, such as "pods".
+// The kind that a list of this name holds, such as "pods"; of a kind that a plugin asks for the
+// list is called "<resource>.<group>".
 std::optional<informers::Kind> KindOfList(std::string_view list);
 
 // "name" as the key of an object: with the namespace "default" where the kind has namespaces and

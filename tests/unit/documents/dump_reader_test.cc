@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "berth/plugin_kinds.h"
 #include "src/api/decode.h"
 #include "tests/unit/api/testdata.h"
 
@@ -20,7 +21,9 @@ namespace {
 using api::DecodeJson;
 using api::ObjectPtr;
 using api::Pod;
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
@@ -31,8 +34,14 @@ struct Read {
 };
 
 template <typename T>
+std::string KindNameOf(const T&) {
+  return std::string(api::KindOf<T>::kKind);
+}
+std::string KindNameOf(const api::PluginObject& object) { return PluginKinds()[object.kind].kind; }
+
+template <typename T>
 std::string Describe(const T& object) {
-  std::string text = std::string(api::KindOf<T>::kKind) + " " + object.metadata.Key();
+  std::string text = KindNameOf(object) + " " + object.metadata.Key();
   if (object.metadata.damage) text += " ! " + object.metadata.damage->front().ToString();
   return text;
 }
@@ -439,6 +448,47 @@ TEST(DumpReaderTest, ProgressGrowsToTheWholeText) {
     EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
     EXPECT_EQ(told.back(), text.size());
   }
+}
+
+TEST(DumpReaderTest, KindsThatPluginsAskForAreReadOnceTheyAre) {
+  const std::string yaml = R"(
+apiVersion: dumps.example.com/v1
+kind: Window
+metadata: {name: a, uid: "1", managedFields: [{manager: m}]}
+spec: {nodes: [n1, 7, 2.5, null, true]}
+---
+apiVersion: dumps.example.com/v1beta1
+kind: Window
+metadata: {name: other-version}
+)";
+  const std::string json =
+      R"({"apiVersion": "dumps.example.com/v1", "kind": "WindowList", "items": [
+  {"metadata": {"name": "b"}, "spec": {"big": 18446744073709551615}},
+  {"metadata": {"name": "c", "labels": 7}}]})";
+  for (const std::string& text : {yaml, json}) {
+    EXPECT_THAT(ReadAll(text, "").stats.skipped, ElementsAre(Pair("Window.dumps.example.com", 2)));
+  }
+  ASSERT_TRUE(PluginKinds().Add({"dumps.example.com", "v1", "windows", "Window", false}));
+  std::vector<std::string> texts;
+  std::vector<std::string> warnings;
+  for (const std::string& text : {yaml, json}) {
+    const auto stats = ReadDump(
+        text, "c.yaml", [&texts](api::ObjectPtr&& object, const DumpPlace&) -> Result<void> {
+          texts.push_back(*api::As<api::PluginObject>(object)->json);
+          return {};
+        });
+    ASSERT_TRUE(stats) << stats.error().message;
+    warnings.insert(warnings.end(), stats->warnings.begin(), stats->warnings.end());
+  }
+  EXPECT_THAT(texts,
+              ElementsAre(R"({"apiVersion":"dumps.example.com/v1","kind":"Window","metadata":)"
+                          R"({"name":"a","uid":"1"},"spec":{"nodes":["n1",7,2.5,null,true]}})",
+                          R"({"metadata":{"name":"b"},"spec":{"big":18446744073709551615}})"));
+  EXPECT_THAT(warnings,
+              ElementsAre(HasSubstr("Window is read in version dumps.example.com/v1, not"),
+                          AllOf(HasSubstr("items[1]: metadata.labels"),
+                                HasSubstr("; the object is left out"))));
+  EXPECT_TRUE(IsRead({"dumps.example.com/v1", "Window"}));
 }
 
 }  // namespace

@@ -59,8 +59,9 @@ TEST(LoaderTest, ALibraryThatDoesNotFitIsRefusedByItsName) {
       {"newer_minor", "built for plugin interface " + std::to_string(BERTH_ABI_MAJOR) + "." +
                           std::to_string(BERTH_ABI_MINOR + 1)},
       // Nothing is promised before the first release.
-      {"older_minor", "built for plugin interface " + std::to_string(BERTH_ABI_MAJOR) + "." +
-                          std::to_string(BERTH_ABI_MINOR - 1)},
+      {"older_minor", "built for plugin interface 0.2, but this Berth has"},
+      {"bad_kind", "plugin \"BadKind\": own_kinds[0].version: Invalid value: \"V1\": must be"},
+      {"too_many_kinds", "plugin \"Greedy\": own_kinds: a library may ask for at most 16 kinds"},
       {"refusing", "the library says that it cannot work with this Berth"},
       {"small_structs", "a berth_plugin has a size of 24 bytes"},
       {"broken_tables", "plugin \"Half\": reserve and unreserve come together"},

@@ -16,8 +16,10 @@
 #include "src/api/decode.h"
 #include "src/api/protobuf_writer.h"
 #include "src/api/protobuf_writes.h"
+#include "src/recording/frame_writer.h"
 #include "src/simulator/answers.h"
 #include "tests/support/device_builders.h"
+#include "tests/support/plugin_kinds.h"
 #include "tests/support/volume_builders.h"
 #include "tests/unit/recording/recording_fixture.h"
 #include "tests/unit/simulator/random_simulation.h"
@@ -197,6 +199,107 @@ TEST(ReplayTest, WhatFunctionsOfPluginsActivateIsRepeated) {
   const ReplayReport report = test::ReplayBytes(recorded.Finish(), nullptr, {}, registry);
   EXPECT_TRUE(report.identical()) << test::Describe(report);
   EXPECT_EQ(report.equal, 5u);
+}
+
+// Keeps pods off the nodes that are called like a window.
+class Closes final : public FilterPlugin, public EnqueueExtensions {
+ public:
+  explicit Closes(Handle& handle) : handle_(handle) {}
+
+  Status Filter(const CycleState&, const PodInfo&, const NodeView& node) const override {
+    const auto* window =
+        handle_.listers().FindPluginObject(test::WindowKind(), "", node.node().metadata.name);
+    if (window == nullptr) return Status::Success();
+    return handle_.reasons().Make(Code::kUnschedulable, "closed by " + *window->json);
+  }
+  std::vector<ClusterEventWithHint> EventsToRegister() const override {
+    return {{{EventResourceOf(test::WindowKind()), action::kAll}, nullptr}};
+  }
+
+ private:
+  Handle& handle_;
+};
+
+TEST(ReplayTest, ObjectsOfPluginsKindsAreThereAgain) {
+  const auto window = [](const std::string& name, int spec) {
+    return test::MakePluginObject(
+        test::WindowKind(),
+        R"({"metadata":{"name":")" + name + R"("},"spec":)" + std::to_string(spec) + "}");
+  };
+  std::vector<PluginRegistration> registry = plugins::InTreeRegistry();
+  registry.push_back({"Closes",
+                      [](const ConfigValue&, Handle& given) {
+                        return Result<Plugin>(AsPlugin("Closes", std::make_unique<Closes>(given)));
+                      },
+                      "",
+                      {test::WindowKind()}});
+  simulator::SimulationOptions options = Options(1);
+  options.scheduler.configuration.profiles[0].plugins.multi_point.enabled.push_back({"Closes", 0});
+  std::vector<std::string> messages;
+  options.scheduler.on_cycle = [&](const scheduler::CycleOutcome& outcome) {
+    messages.emplace_back(outcome.message);
+  };
+  test::RecordedSimulation recorded(options, registry);
+  simulator::Simulation& sim = recorded.simulation();
+  EXPECT_EQ(sim.scheduler().features().plugin_kinds, uint64_t{1} << test::WindowKind());
+  sim.Start();
+  sim.Apply(test::MakeNode("n").Allocatable({{"cpu", "2"}, {"pods", "9"}}).Ptr());
+  sim.Apply(window("n", 1));
+  sim.Apply(test::MakePod().Name("p").Uid("p").Ptr());
+  sim.Advance(seconds(3));
+  sim.Apply(window("n", 2));
+  sim.Advance(seconds(3));
+  sim.Apply(window("m", 3));
+  sim.Advance(seconds(8));
+  EXPECT_TRUE(sim.Delete(informers::KindOf(test::WindowKind()), "n"));
+  sim.Advance(seconds(20));
+  ASSERT_EQ(messages.size(), 4u);
+  EXPECT_THAT(messages[0], HasSubstr(R"("spec":1})"));
+  EXPECT_THAT(messages[1], HasSubstr(R"("spec":2})"));
+  EXPECT_EQ(sim.FindPod("default/p")->spec.node_name, "n");
+  const ReplayReport report = test::ReplayBytes(recorded.Finish(), nullptr, {}, registry);
+  EXPECT_TRUE(report.identical()) << test::Describe(report);
+  EXPECT_EQ(report.equal, 4u);
+}
+
+// Another process may have learnt of the kinds in another order.
+TEST(ReplayTest, PluginsKindsAreFoundByTheirNames) {
+  const auto window = *PluginKinds().Add({"order.example.com", "v1", "windows", "Window", false});
+  const auto door = *PluginKinds().Add({"order.example.com", "v1", "doors", "Door", true});
+  Header header = MakeHeader(Options(1).scheduler, "test", "test", Time());
+  std::swap(header.plugin_kinds[window], header.plugin_kinds[door]);
+  std::string bytes;
+  test::BytesSink sink(header, bytes);
+  FrameWriter writer{Time()};
+  KnownObjects known;
+  std::string frames;
+  informers::InformerEvent event;
+  event.kind = informers::KindOf(window);
+  event.new_object =
+      test::MakePluginObject(window, R"({"metadata":{"name":"x","annotations":{"a":"b"}}})");
+  writer.Append(event, known, nullptr, frames);
+  writer.Append(Ended{std::string(kStopped)}, frames);
+  ASSERT_TRUE(sink.WriteLast(frames));
+  auto reader = RecordingReader::OpenBytes("bytes", bytes);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto frame = reader->Next();
+  ASSERT_TRUE(frame) << reader->problem().value_or("");
+  const auto& read = std::get<informers::InformerEvent>(*frame);
+  EXPECT_EQ(read.kind, informers::KindOf(door));
+  const auto* object = api::As<api::PluginObject>(read.new_object);
+  ASSERT_NE(object, nullptr);
+  EXPECT_EQ(object->kind, door);
+  EXPECT_EQ(*object->json, R"({"metadata":{"name":"x","annotations":{"a":"b"}}})");
+  EXPECT_EQ(object->metadata.annotations, (api::StringMap{{"a", "b"}}));
+  EXPECT_FALSE(reader->Next());
+  EXPECT_FALSE(reader->problem());
+
+  header.plugin_kinds[door].version = "v2";
+  bytes.clear();
+  const test::BytesSink other(header, bytes);
+  reader = RecordingReader::OpenBytes("bytes", bytes);
+  ASSERT_FALSE(reader);
+  EXPECT_THAT(reader.error().message, HasSubstr("a kind of the header: resource: Forbidden"));
 }
 
 // Answers the write of a claim as if it were carried out; the watch does not show it.

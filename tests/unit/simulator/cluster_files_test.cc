@@ -6,9 +6,13 @@
 
 #include <cstdio>
 
+#include "src/base/virtual_time.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
+#include "src/simulator/dump.h"
+#include "src/simulator/memory_api.h"
 #include "tests/support/builders.h"
+#include "tests/support/plugin_kinds.h"
 #include "tests/unit/client/temp_folder.h"
 
 namespace berth::simulator {
@@ -664,6 +668,50 @@ TEST_F(ClusterFilesTest, AFileThatIsNotThereIsNamed) {
   const auto cluster = LoadCluster({"/no/such/file"});
   ASSERT_FALSE(cluster);
   EXPECT_EQ(cluster.error().message, "open /no/such/file: no such file or directory");
+}
+
+// A dump of a cluster is read as that cluster, whose dump is the same.
+TEST_F(ClusterFilesTest, ObjectsOfPluginsKindsKeepTheirTextThroughADump) {
+  test::WindowKind();
+  test::ShopKind();
+  Write(R"(
+apiVersion: tests.example.com/v1
+kind: Window
+metadata: {name: night, annotations: {a: b}}
+spec: {nodes: [n1, n2], note: "two  blanks"}
+---
+apiVersion: tests.example.com/v1
+kind: Shop
+metadata: {name: x, namespace: y, uid: "7"}
+---
+apiVersion: tests.example.com/v1
+kind: Shop
+metadata: {name: x}
+)");
+  ASSERT_THAT(Keys(), ElementsAre("night", "y/x", "default/x"));
+  EXPECT_THAT(cluster_.warnings, IsEmpty());
+  EXPECT_EQ(api::MetaOf(cluster_.objects[0])->uid, "Window.tests.example.com/night");
+  const auto dump_of = [](const Cluster& cluster) {
+    base::VirtualClock clock;
+    base::VirtualExecutor executor(clock);
+    MemoryApi api(clock, executor, [](informers::InformerEvent) {});
+    for (const api::ObjectPtr& object : cluster.objects) api.Apply(object);
+    EXPECT_EQ(api.Count(informers::KindOf(test::ShopKind())), 2u);
+    EXPECT_TRUE(api.Delete(informers::KindOf(test::ShopKind()), "default/x"));
+    api.Apply(cluster.objects[2]);
+    return DumpOf(api, {}, {});
+  };
+  const std::string dump = dump_of(cluster_);
+  EXPECT_THAT(
+      dump, testing::HasSubstr(
+                R"("annotations":{"a":"b"}},"spec":{"nodes":["n1","n2"],"note":"two  blanks"}})"));
+  files_.clear();
+  Write(dump);
+  const std::vector<std::string> again = Keys();
+  EXPECT_THAT(again, testing::UnorderedElementsAre("night", "y/x", "default/x"));
+  ASSERT_THAT(cluster_.objects, testing::SizeIs(3));
+  EXPECT_EQ(dump_of({.objects = {cluster_.objects[0], cluster_.objects[2], cluster_.objects[1]}}),
+            dump);
 }
 
 }  // namespace

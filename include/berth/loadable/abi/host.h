@@ -247,6 +247,17 @@ typedef struct berth_host {
   // About how much memory they take: of counts that several share, the part that falls on these.
   size_t (*counts_bytes)(const berth_counts* counts);
   void (*counts_free)(berth_counts* counts);
+
+  // --- Kinds of the plugin's own (berth_plugin::own_kinds). find_object and each_object take them,
+  // too; each_object shows the objects of namespace `of`, "" for all, in order of namespace and
+  // name. What they show does not change until the call that the plugin is in returns.
+
+  // The object as the API server sent it: JSON in UTF-8, without blanks and without a zero at its
+  // end; metadata.managedFields and the annotation in which kubectl keeps what it applied last are
+  // left out. Good until the call that the plugin is in returns; of an event, until the hint does.
+  // Of an object that was read from a file it is what the file has, so object_text alone is sure to
+  // have the namespace and the uid. Of other kinds: "".
+  berth_string (*object_json)(const berth_object* object);
 } berth_host;
 
 #ifdef __cplusplus

@@ -57,10 +57,26 @@ enum {
 
 enum { BERTH_QUEUE_SKIP = 0, BERTH_QUEUE = 1 };
 
+// A kind of the API that a plugin asks for, most often a custom resource. Berth lists and watches
+// it where a profile enables the plugin, keeps its objects, and shows them by find_object and
+// each_object. While the API server has no such kind, or does not permit to list it, there are no
+// objects; the log says so once, and they come when that changes.
+typedef struct berth_own_kind {
+  size_t size;
+  berth_string group;     // "example.com"; a kind has one, so none of the core group
+  berth_string version;   // "v1"
+  berth_string resource;  // "maintenancewindows": lower case and plural, as in paths
+  berth_string kind;      // "MaintenanceWindow"
+  bool namespaced;
+} berth_own_kind;
+
+// How many a library may ask for, all its plugins together.
+#define BERTH_MOST_OWN_KINDS 16
+
 // A cluster event that may make a pod schedulable which the plugin rejected.
 typedef struct berth_cluster_event {
   size_t size;
-  int32_t kind;     // BERTH_KIND_...
+  int32_t kind;     // BERTH_KIND_..., or BERTH_KIND_OWN + the index in own_kinds
   uint32_t action;  // BERTH_ACTION_..., as bits
   // BERTH_QUEUE: the event may help `pod`, so it is tried again; BERTH_QUEUE_SKIP: it cannot help.
   // `old_object` is NULL for an addition, `new_object` for a deletion. NULL: every such event
@@ -170,6 +186,12 @@ typedef struct berth_plugin {
   // What filter would say, as an error, where a profile does not call pre_filter, without which it
   // cannot do. "": it is called all the same.
   berth_string filter_without_pre_filter;
+
+  // The kinds that the plugin asks for; `own_kinds[i]` is BERTH_KIND_OWN + i to it. Without
+  // events_to_register their events are among those that it wants. A filter or score that reads
+  // them declares no inputs.
+  const berth_own_kind* const* own_kinds;
+  size_t num_own_kinds;
 } berth_plugin;
 
 // What a library has. The first three members are the same in every major version.

@@ -7,7 +7,7 @@
 
 // 0 until the first release of Berth: any change is a new minor version. See abi.h.
 #define BERTH_ABI_MAJOR 0
-#define BERTH_ABI_MINOR 3
+#define BERTH_ABI_MINOR 4
 
 // Whether the struct that `pointer` points to is of a version that has `member`.
 #define BERTH_HAS(pointer, member) \
@@ -198,7 +198,7 @@ enum {
   BERTH_VALUE_MAP = 6
 };
 
-// Kinds of objects in cluster events.
+// Kinds of objects in cluster events, and of what is looked up by kind.
 enum {
   BERTH_KIND_WILDCARD = 0,
   BERTH_KIND_POD = 1,  // every pod; the next three tell them apart
@@ -219,7 +219,9 @@ enum {
   BERTH_KIND_DEVICE_CLASS = 16,
   BERTH_KIND_POD_GROUP = 17,
   BERTH_KIND_COMPOSITE_POD_GROUP = 18,
-  BERTH_KIND_SERVICE = 1000  // for berth_host::each_object only: there is no event of services
+  BERTH_KIND_SERVICE = 1000,  // for berth_host::each_object only: there is no event of services
+  // The first of berth_plugin::own_kinds; the others follow.
+  BERTH_KIND_OWN = 2000
 };
 
 // What happened to the object; a set, as bits.

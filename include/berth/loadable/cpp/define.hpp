@@ -7,11 +7,21 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "berth/loadable/cpp/args.hpp"
 #include "berth/loadable/cpp/points.hpp"
 
 BERTH_NAMESPACE_BEGIN
+
+// A kind that the plugin asks for; see berth_own_kind.
+struct OwnKind {
+  std::string group;
+  std::string version;
+  std::string resource;
+  std::string kind;
+  bool namespaced = false;
+};
 
 // What a plugin says of itself besides its extension points.
 struct PluginOptions {
@@ -29,7 +39,14 @@ struct PluginOptions {
   bool each_pod = false;
   // The error of Filter where a profile does not call PreFilter; a literal, "": it does without.
   const char* filter_without_pre_filter = "";
+  // KindOf(i) stands for own_kinds[i] in events and in what Handle looks up.
+  std::vector<OwnKind> own_kinds = {};
 };
+
+// For berth_cluster_event::kind, Handle::FindObject and ForEachObject.
+constexpr int32_t KindOf(size_t own_kind) {
+  return BERTH_KIND_OWN + static_cast<int32_t>(own_kind);
+}
 
 namespace internal {
 
@@ -108,6 +125,28 @@ class Functions {
     table.max_workers = options.max_workers;
     table.pod_parts = options.pod_parts;
     table.reach = options.reach;
+    SetOwnKinds(options.own_kinds, table);
+  }
+
+  // What the table points to lives as long as the process, as the library does.
+  static void SetOwnKinds(const std::vector<OwnKind>& kinds, berth_plugin& table) {
+    static std::deque<OwnKind> names;
+    static std::deque<berth_own_kind> own_kinds;
+    static std::deque<std::vector<const berth_own_kind*>> lists;
+    auto& list = lists.emplace_back();
+    for (const OwnKind& kind : kinds) {
+      const OwnKind& kept = names.emplace_back(kind);
+      berth_own_kind& out = own_kinds.emplace_back();
+      out.size = sizeof(out);
+      out.group = C(kept.group);
+      out.version = C(kept.version);
+      out.resource = C(kept.resource);
+      out.kind = C(kept.kind);
+      out.namespaced = kept.namespaced;
+      list.push_back(&out);
+    }
+    table.own_kinds = list.data();
+    table.num_own_kinds = list.size();
   }
 
   // The points that decide, on the scheduling thread or in evaluation.

@@ -139,8 +139,8 @@ class Handle {
         [](void* context, const berth_pod* pod) { (*static_cast<Visit*>(context))(PodView(*pod)); },
         &visit);
   }
-  // Calls visit(ObjectView) with the object of a BERTH_KIND_... that is neither pod nor node.
-  // False: there is none.
+  // Calls visit(ObjectView) with the object of a BERTH_KIND_... that is neither pod nor node, or of
+  // a kind of the plugin's own (KindOf). False: there is none.
   template <typename Visit>
   bool FindObject(int32_t kind, std::string_view namespace_, std::string_view name,
                   Visit visit) const {
@@ -152,7 +152,8 @@ class Handle {
         &visit);
   }
   // Calls visit(ObjectView) for each PersistentVolume or CSIStorageCapacity of storage class `of`,
-  // each VolumeAttachment of node `of`, or each Service of namespace `of`.
+  // each VolumeAttachment of node `of`, each Service of namespace `of`, or each object of a kind of
+  // the plugin's own in namespace `of`, "" for all.
   template <typename Visit>
   void ForEachObject(int32_t kind, std::string_view of, Visit visit) const {
     internal::host->each_object(

@@ -417,6 +417,8 @@ class ObjectView {
   std::string_view owner_uid() const { return Text(BERTH_OBJECT_OWNER_UID); }
   // The labels by which a Service selects pods.
   StringMap selector() const { return StringMap(internal::host->object_selector(object_)); }
+  // Of a kind of the plugin's own: the whole object, good as long as berth_host::object_json says.
+  std::string_view json() const { return internal::Cpp(internal::host->object_json(object_)); }
   // In bytes.
   int64_t storage() const { return internal::host->object_number(object_, BERTH_OBJECT_STORAGE); }
   // Whether the volume can be used on the node, or the capacity is about it.
