@@ -69,7 +69,7 @@ func TestALoadedPluginReadsAKindOfItsOwn(t *testing.T) {
 
 	config := filepath.Join(e.dir, "windows.yaml")
 	e.must(os.WriteFile(config, []byte(windowsProfile), 0o644))
-	dump := e.berthDump("--config", config, plugins)
+	dump := e.berthDump(plugins)
 	out, err := exec.CommandContext(e.ctx, program.Path, "explain", "--config", config, plugins, "--cluster", dump,
 		"-n", e.namespace, "first").Output()
 	if !strings.Contains(string(out), "node(s) were in a maintenance window") {

@@ -359,10 +359,10 @@ void AddQuietVerbosity(FlagSet& flags, RunFlags& out) {
             });
 }
 
-void AddPluginDir(FlagSet& flags, RunFlags& out) {
+void AddPluginDir(FlagSet& flags, RunFlags& out, std::string_view what_for) {
   flags.Add("plugin-dir", "FOLDER",
-            "Loads the plugin libraries (*.so) of this folder, by name; may be repeated. Profiles "
-            "enable what they have.",
+            "Loads the plugin libraries (*.so) of this folder, by name; may be repeated. " +
+                std::string(what_for),
             [&out](const std::string& value) -> Result<void> {
               if (value.empty()) return Fail("must name a folder");
               out.plugin_dirs.push_back(value);

@@ -155,7 +155,8 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
 // --record and --record-max-size, which several commands have.
 void AddRecord(FlagSet& flags, RunFlags& out);
 // --plugin-dir, which several commands have.
-void AddPluginDir(FlagSet& flags, RunFlags& out);
+void AddPluginDir(FlagSet& flags, RunFlags& out,
+                  std::string_view what_for = "Profiles enable what they have.");
 // --feature-gates of commands in whose messages a gate that was probably meant is named.
 void AddFeatureGates(FlagSet& flags, std::vector<std::string>& out,
                      const std::string& help = "Feature gates; may be repeated.");

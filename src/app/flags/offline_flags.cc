@@ -276,6 +276,7 @@ Result<void> CheckPlan(const OfflineFlags& flags) {
 void AddScheduling(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   flags.Group("Scheduling flags");
   if (command == OfflineCommand::kDump) {
+    AddPluginDir(flags, out.run, "The kinds that these ask for are in the dump, too.");
     return AddFeatureGates(flags, out.run.feature_gates);
   }
   flags.Add("config", "FILE",

@@ -71,7 +71,7 @@ typedef struct berth_own_kind {
 } berth_own_kind;
 
 // How many a library may ask for, all its plugins together.
-#define BERTH_MOST_OWN_KINDS 16
+enum { BERTH_MOST_OWN_KINDS = 16 };
 
 // A cluster event that may make a pod schedulable which the plugin rejected.
 typedef struct berth_cluster_event {
