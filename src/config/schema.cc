@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "berth/field_errors.h"
+#include "src/base/suggestion.h"
 
 namespace berth::config {
 namespace {
@@ -42,7 +43,7 @@ bool FitsFloat(const ConfigValue& value) {
 
 class Checker {
  public:
-  explicit Checker(MemberOrder order) : order_(order) {}
+  Checker(MemberOrder order, bool suggests) : order_(order), suggests_(suggests) {}
 
   void Check(const Schema& schema, const ConfigValue& value) {
     if (value.is_null()) return;
@@ -149,7 +150,7 @@ class Checker {
       const size_t go_length = go_path_.size();
       path_ += (path_.empty() ? "" : ".") + member->first;
       if (field == schema.fields.end()) {
-        problems_.unknown_fields.push_back("unknown field " + Quoted(path_));
+        ReportUnknown(schema, member->first);
       } else {
         struct_ = schema.go_type.substr(schema.go_type.rfind('.') + 1);
         if (!go_path_.empty()) go_path_ += '.';
@@ -163,7 +164,17 @@ class Checker {
     struct_ = outer_struct;
   }
 
+  // The field that the path leads to.
+  void ReportUnknown(const Schema& schema, std::string_view name) {
+    std::string& text = problems_.unknown_fields.emplace_back("unknown field " + Quoted(path_));
+    if (!suggests_) return;
+    base::Suggestion meant(name);
+    for (const SchemaField& field : schema.fields) meant.Try(field.name);
+    if (!meant.word().empty()) text += "; did you mean " + Quoted(meant.word()) + "?";
+  }
+
   MemberOrder order_;
+  bool suggests_;
   std::string path_;     // with indexes
   std::string go_path_;  // without
   std::string struct_;   // the Go struct that holds the field
@@ -261,8 +272,9 @@ Result<std::string> DecodeBase64(std::string_view text) {
   return bytes;
 }
 
-SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, MemberOrder order) {
-  Checker checker(order);
+SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, MemberOrder order,
+                            bool suggests) {
+  Checker checker(order, suggests);
   checker.Check(schema, value);
   return checker.Take();
 }

@@ -60,7 +60,9 @@ struct SchemaField {
 struct SchemaProblems {
   // The first field of the wrong type, in Go's words; all else does not count then.
   std::optional<std::string> mistyped;
-  std::vector<std::string> unknown_fields;  // each with its path: `unknown field "a.b[0].c"`
+  // Each with its path: `unknown field "a.b[0].c"`; where suggestions are asked for, after it the
+  // field that was probably meant: `; did you mean "d"?`.
+  std::vector<std::string> unknown_fields;
 };
 
 // In which order the members of a map are looked at: as they are written, as kube-scheduler reads
@@ -68,7 +70,8 @@ struct SchemaProblems {
 enum class MemberOrder { kAsWritten, kByName };
 
 // Holds `value` against `schema`.
-SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, MemberOrder order);
+SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, MemberOrder order,
+                            bool suggests = false);
 
 // A value that CheckAgainst() found nothing wrong with, as Kubernetes prints it: with the fields
 // that are always there, without those that are empty, durations and numbers in one form.

@@ -91,6 +91,14 @@ void Judgement::Explain() {
   if (kind_ == Kind::kUnschedulable) message_ = FitErrorMessage(result_.diagnosis);
 }
 
+bool Judgement::LeavesNodesOut() const {
+  if (kind_ != Kind::kScheduled && kind_ != Kind::kUnschedulable) return false;
+  NodeSet left_out = snapshot().nodes();
+  left_out -= statuses().explicit_nodes();
+  for (const NodeRow row : result_.rows) left_out.Clear(row);
+  return !left_out.Empty();
+}
+
 void Judgement::PreviewPreemption() {
   if (kind_ != Kind::kUnschedulable) return;
   // A scheduling cycle asks the nominated node first, even where PreFilter leaves it out.

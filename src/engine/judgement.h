@@ -82,6 +82,8 @@ class Judgement {
   // After Explain(): the verdicts of the rejected nodes. Those without one of their own are outside
   // the set that PreFilter left.
   const NodeStatuses& statuses() const { return result_.diagnosis.statuses; }
+  // Whether there are such nodes.
+  bool LeavesNodesOut() const;
   // Who left these out, by name.
   const std::vector<std::string>& pre_filter_plugins() const {
     return result_.diagnosis.pre_filter_plugins;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/explain/fix.h"
 
-#include "src/base/json.h"
 #include "src/explain/text_table.h"
 
 namespace berth::explain {
@@ -22,6 +21,11 @@ std::string NodesCell(const Fix& fix) {
 }
 
 }  // namespace
+
+void AddFixFacts(const Fixes& fixes, base::JsonObject& document) {
+  if (fixes.cut_short) document.Add("fixesCutShort", true);
+  document.AddIfNotEmpty("fixesOf", fixes.of);
+}
 
 void AppendFixes(const std::vector<Fix>& fixes, std::string& out) {
   base::JsonList list(out);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/explain/change.h"
 
 // What would let an unschedulable pod schedule. src/fixes finds fixes and proves them; here is what
@@ -36,6 +37,9 @@ struct Fixes {
 
 // Appends the list of a document's member `fixes` (docs/explain.md).
 void AppendFixes(const std::vector<Fix>& fixes, std::string& out);
+
+// Adds `fixesCutShort` and `fixesOf`, where they say something.
+void AddFixFacts(const Fixes& fixes, base::JsonObject& document);
 
 // Appends the fixes for people to read; with `commands` also how each is made with kubectl.
 void AppendFixTable(const Fixes& fixes, bool commands, std::string& out);

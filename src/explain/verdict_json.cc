@@ -196,14 +196,13 @@ void VerdictWriter::Append(const Judgement& judgement, const Explanation* beside
   }
   if (beside != nullptr && beside->fixes) {
     AppendFixes(beside->fixes->fixes, document.Key("fixes"));
-    if (beside->fixes->cut_short) document.Add("fixesCutShort", true);
-    document.AddIfNotEmpty("fixesOf", beside->fixes->of);
+    AddFixFacts(*beside->fixes, document);
   }
   if (in_the_way_ && judgement.kind() == Judgement::Kind::kUnschedulable) {
     AppendInTheWay(judgement, document.Key("inTheWay"));
   }
   if (!judgement.message().empty()) document.Add("message", judgement.message());
-  const bool all_filtered = AppendNodes(judgement, document.Key("nodes"));
+  AppendNodes(judgement, document.Key("nodes"));
   if (beside != nullptr && beside->placed != nullptr) {
     document.Add("placedOn", beside->placed->spec.node_name);
   }
@@ -211,7 +210,7 @@ void VerdictWriter::Append(const Judgement& judgement, const Explanation* beside
   if (beside != nullptr && beside->group != nullptr) {
     AppendPodGroup(*beside->group, beside->held_by_group(), document.Key("podGroup"));
   }
-  if (!all_filtered) AppendPreFilter(judgement, document.Key("preFilter"));
+  if (judgement.LeavesNodesOut()) AppendPreFilter(judgement, document.Key("preFilter"));
   if (judgement.preemption()) {
     AppendPreemption(*judgement.preemption(), document.Key("preemption"));
   }
@@ -267,8 +266,7 @@ void VerdictWriter::AppendPreemption(const PreemptionPreview& preview, std::stri
   object.Close();
 }
 
-bool VerdictWriter::AppendNodes(const Judgement& judgement, std::string& out) const {
-  bool all_filtered = true;
+void VerdictWriter::AppendNodes(const Judgement& judgement, std::string& out) const {
   out += '{';
   if (judgement.kind() == Judgement::Kind::kError && judgement.has_claims()) {
     for (size_t i = 0; i < by_name_.size(); ++i) {
@@ -294,14 +292,12 @@ bool VerdictWriter::AppendNodes(const Judgement& judgement, std::string& out) co
       if (judgement.has_claims()) AppendClaims(judgement.ClaimsOn(row), out);
       if (index == kRejected) {
         out += rejections.Of(row);
-        all_filtered = all_filtered && judgement.statuses().explicit_nodes().Test(row);
       } else {
         AppendFeasible(judgement, columns, index, out);
       }
     }
   }
   out += '}';
-  return all_filtered;
 }
 
 }  // namespace berth::explain

@@ -39,8 +39,7 @@ class VerdictWriter {
   // `beside`: nullptr where nothing was asked beside the judgement.
   void Append(const engine::Judgement& judgement, const Explanation* beside,
               std::string& out) const;
-  // Whether PreFilter left them all.
-  bool AppendNodes(const engine::Judgement& judgement, std::string& out) const;
+  void AppendNodes(const engine::Judgement& judgement, std::string& out) const;
   // Sorted.
   void AppendNames(const std::vector<NodeRow>& rows, std::string& out) const;
   void AppendPreemption(const PreemptionPreview& preview, std::string& out) const;

@@ -98,8 +98,7 @@ Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view
     object.Close();
   }
   list.Close();
-  if (fixes.cut_short) document.Add("fixesCutShort", true);
-  document.AddIfNotEmpty("fixesOf", fixes.of);
+  explain::AddFixFacts(fixes, document);
   document.Add("tried", fixes.tried);
   document.Close();
   return out;

@@ -192,7 +192,8 @@ func argument(code string) (first, rest string) {
 }
 
 // indirect says where the texts of a rejection are that names none itself: in the statements of a file
-// that begin as the pattern says. Keys are folder, and the expression.
+// that begin as the pattern says. Keys are folder, and the expression. A file is one of the folder's, by its path there, or
+// another, by its path from the project's root.
 var indirect = map[string][]struct{ file, begins string }{
 	"default_preemption std::string(kPrefix) + std::string(message)": {
 		{"default_preemption.cc", `\bReject\(`}, {"default_preemption.cc", `return "not eligible`}},
@@ -201,7 +202,7 @@ var indirect = map[string][]struct{ file, begins string }{
 	"dynamic_resources text":                                            {{"dynamic_resources.cc", `return rejected\(`}},
 	"dynamic_resources reasons": {
 		{"node_verdict.cc", `return \{kNever`}, {"allocator/search.h", `kInvalidPoolsMessage =`},
-		{"node_allocatable.cc", `reasons\.push_back\(|return "node alloc`}, {"../../src/sdk/resources.cc", `return TooLittle\(|std::string text\("pod level`}},
+		{"node_allocatable.cc", `reasons\.push_back\(|return "node alloc`}, {"src/sdk/resources.cc", `return TooLittle\(|std::string text\("pod level`}},
 	"dynamic_resources done": {{"post_filter.cc", `return "`}},
 	"node_resources_fit ReasonsOnNode(on_node.checks, node, handle_->resource_names())": {
 		{"node_resources_fit.cc", `kTooManyPods =`}, {"node_resources_fit.cc", `[("]Insufficient `}},
@@ -211,7 +212,7 @@ var indirect = map[string][]struct{ file, begins string }{
 	"scheduling_gates text + \"]\"":           {{"scheduling_gates.cc", `std::string text =`}},
 	"volume_binding ReasonsOf(bits)":          {{"find_volumes.cc", `kReasons\[\] =`}},
 	"volume_binding *problem":                 {{"pod_claims.cc", `return "(?:persistentvolumeclaim|waiting|PVC) `}},
-	"volume_restrictions ClaimNotFound(name)": {{"../shared/pod_claims.h", `return "persistentvolumeclaim`}},
+	"volume_restrictions ClaimNotFound(name)": {{"plugins/shared/pod_claims.h", `return "persistentvolumeclaim`}},
 	"volume_zone problem":                     {{"volume_zone.cc", `return "\w`}},
 }
 
@@ -225,7 +226,7 @@ func (p plugin) resolve(t *testing.T, folder string, r *rejection) {
 	for _, place := range places {
 		source, ok := p.sources[place.file]
 		if !ok {
-			source = cppSource(t, filepath.Join("plugins", folder, place.file))
+			source = cppSource(t, place.file)
 		}
 		found := 0
 		for _, at := range regexp.MustCompile(place.begins).FindAllStringIndex(source, -1) {
@@ -235,7 +236,7 @@ func (p plugin) resolve(t *testing.T, folder string, r *rejection) {
 			r.texts = append(r.texts, texts...)
 		}
 		if found == 0 {
-			t.Errorf("plugins/%s/%s has no text after %s", folder, place.file, place.begins)
+			t.Errorf("%s: %s has no text after %s", folder, place.file, place.begins)
 		}
 	}
 }

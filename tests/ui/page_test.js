@@ -285,6 +285,10 @@ test('the page follows a live cluster', async () => {
       assert.equal(await page.getByText('shop/later').count(), 0);
       await page.getByLabel('Follow').check();
       await page.getByText('shop/later').waitFor({timeout: 20_000});
+      // Standard error has what was read once, the page each time.
+      const again = page.waitForResponse((response) => response.url().endsWith('api/refresh'));
+      await page.getByRole('button', {name: 'Refresh'}).click();
+      assert.equal((await again).status(), 200);
       // What cannot be followed any more is said.
       assert.deepEqual(live.said(), ['Read 1 node, 1 pod (1 pending).']);
       api.stop();
@@ -445,17 +449,18 @@ test('what was read, and what is odd about it or about a question, is told', asy
     await page.evaluate(axe);
     assert.deepEqual((await page.evaluate(() => window.axe.run(document))).violations.map(({id}) => id), []);
     const config = ['apiVersion: kubescheduler.config.k8s.io/v1', 'kind: KubeSchedulerConfiguration', 'profiles:',
-      '- plugins: {multiPoint: {enabled: [{name: NodeResourcesMostAllocated}]}}', 'extenders: [{urlPrefix: "http://127.0.0.1:1", filterVerb: filter}]'].join('\n');
+      '- plugins: {multiPoint: {enabled: [{name: NodeResourcesMostAllocated}], disabled: [{name: NodeResourceFit}]}}', 'extenders: [{urlPrefix: "http://127.0.0.1:1", filterVerb: filter}]'].join('\n');
     await page.getByLabel('Another configuration').fill(config);
     await page.getByLabel('Fill with copies').fill('{"metadata":{"name":"p"},"spec":{"containers":[],"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"gone"}}]}}');
     await page.getByRole('button', {name: 'Ask'}).click();
     const warnings = page.locator('#answer-warnings li');
     await warnings.first().waitFor({timeout: 30_000});
     const texts = await warnings.allInnerTexts();
-    assert.equal(texts.length, 3, `${texts}`);
+    assert.equal(texts.length, 4, `${texts}`);
     assert.match(texts[0], /^PersistentVolumeClaims of pods were not read: default\/gone; /);
     assert.match(texts[1], /NodeResourcesMostAllocated/);
-    assert.match(texts[2], /^the extenders of the configuration are not asked/);
+    assert.match(texts[2], /there is no such plugin; did you mean NodeResourcesFit\?$/);
+    assert.match(texts[3], /^the extenders of the configuration are not asked/);
   }, {hash: '#/what-if'});
 });
 

@@ -79,18 +79,20 @@ void SortPodsByCreation(std::vector<informers::InformerEvent>& events) {
 }
 
 Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& simulation,
-                            const std::function<bool()>& interrupted) {
+                            const std::function<bool()>& interrupted, bool tells) {
   const auto server = FindLiveCluster(flags);
   if (!server) return Fail(server.error());
   auto events = ReadLiveCluster(*server, simulation.scheduler().features(), flags.seed,
                                 {flags.request_timeout, interrupted}, flags.all_kinds);
   if (!events) return Fail(events.error());
   SortPodsByCreation(*events);
-  std::vector<api::ObjectPtr> objects;
-  for (const informers::InformerEvent& event : *events) {
-    if (event.new_object.index() > 0) objects.push_back(event.new_object);
+  if (tells) {
+    std::vector<api::ObjectPtr> objects;
+    for (const informers::InformerEvent& event : *events) {
+      if (event.new_object.index() > 0) objects.push_back(event.new_object);
+    }
+    PrintWarnings(WarningsOf(objects));
   }
-  PrintWarnings(WarningsOf(objects));
   for (informers::InformerEvent& event : *events) {
     switch (event.type) {
       case informers::EventType::kAdded:
@@ -105,15 +107,17 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
         }
         break;
       case informers::EventType::kUndecodable:
-        PrintNote("Warning: " + event.undecodable->key +
-                  " cannot be read: " + event.undecodable->error);
+        if (tells) {
+          PrintNote("Warning: " + event.undecodable->key +
+                    " cannot be read: " + event.undecodable->error);
+        }
         simulation.Post(std::move(event));
         break;
       case informers::EventType::kSynced:
         break;
     }
   }
-  TellInput(InputOf(simulation));
+  if (tells) TellInput(InputOf(simulation));
   return {};
 }
 
@@ -362,9 +366,9 @@ Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTre
 }
 
 Result<BesideObjects> FillSimulation(const OfflineFlags& flags, simulator::Simulation& simulation,
-                                     const std::function<bool()>& interrupted) {
+                                     const std::function<bool()>& interrupted, bool tells) {
   if (!flags.live()) return FillFromFiles(flags, simulation);
-  if (auto filled = FillFromServer(flags, simulation, interrupted); !filled)
+  if (auto filled = FillFromServer(flags, simulation, interrupted, tells); !filled)
     return Fail(filled.error());
   return BesideObjects();
 }

@@ -68,11 +68,12 @@ Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTre
                                           DecisionListeners listeners);
 
 // Puts what the flags name into the simulation: the dumps, or the live cluster, which is given up
-// soon once `interrupted` says yes. Says on standard error what was read. Errors: it cannot be
-// read; the dumps hold no node or no pod, and no question adds some. Returns what the
-// dumps hold beside that; nothing of a live cluster.
+// soon once `interrupted` says yes. Says on standard error what was read and what is odd about it,
+// of a live cluster where it `tells`. Errors: it cannot be read; the dumps hold no node or no pod,
+// and no question adds some. Returns what the dumps hold beside that; nothing of a live cluster.
 Result<BesideObjects> FillSimulation(const OfflineFlags& flags, simulator::Simulation& simulation,
-                                     const std::function<bool()>& interrupted = nullptr);
+                                     const std::function<bool()>& interrupted = nullptr,
+                                     bool tells = true);
 
 // What admission goes by in the live cluster; without a kind that cannot be read, with a warning on
 // standard error.

@@ -12,12 +12,12 @@
 #include "src/app/commands/offline_cluster.h"
 #include "src/app/commands/output.h"
 #include "src/app/commands/replay.h"
+#include "src/app/daemon/settings.h"
 #include "src/app/daemon/signals.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
-#include "src/config/load.h"
-#include "src/config/other_plugins.h"
+#include "src/config/plugin_features.h"
 #include "src/informers/kinds.h"
 #include "src/recording/file_sink.h"
 #include "src/recording/reader.h"
@@ -48,12 +48,14 @@ std::string NameOf(const OfflineFlags& flags) {
   return name;
 }
 
-// All that the flags name, pods last; of dumps what is `beside` them, too.
+// All that the flags name, pods last; of dumps what is `beside` them, too. `tells`: on standard
+// error what was read.
 Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& source,
-                            const ui::Interrupted& interrupted, BesideObjects* beside = nullptr) {
+                            const ui::Interrupted& interrupted, bool tells,
+                            BesideObjects* beside = nullptr) {
   auto simulation = source.make_simulation();
   if (!simulation) return Fail(simulation.error());
-  auto filled = FillSimulation(flags, **simulation, interrupted);
+  auto filled = FillSimulation(flags, **simulation, interrupted, tells);
   if (!filled) return Fail(filled.error());
   if (beside != nullptr) *beside = *std::move(filled);
   Objects objects;
@@ -105,13 +107,15 @@ Result<std::unique_ptr<Simulation>> MakeOther(const std::string& text,
                                               simulator::SimulationOptions options,
                                               const InTreePlugins& plugins,
                                               std::vector<std::string>& warnings) {
-  const auto gates = config::FeatureGates::Parse(feature_gates);
-  if (!gates) return Fail(gates.error());
-  auto configuration = config::Load(text, "newConfig", KnownTo(plugins, *gates));
-  if (!configuration) return Fail(configuration.error());
-  std::ranges::move(config::OldPluginWarnings(*configuration), std::back_inserter(warnings));
-  if (!configuration->extenders.empty()) warnings.emplace_back(kWithoutExtenders);
-  options.scheduler.configuration = *std::move(configuration);
+  RunFlags run;
+  run.feature_gates = feature_gates;
+  auto settings = ResolveSettings(run, plugins, text, "newConfig");
+  if (!settings) return Fail(settings.error());
+  std::ranges::move(settings->plugin_warnings, std::back_inserter(warnings));
+  config::SchedulerConfiguration& configuration = settings->configuration;
+  if (!configuration.extenders.empty()) warnings.emplace_back(kWithoutExtenders);
+  options.scheduler.features = config::WithPlugins(options.scheduler.features, configuration);
+  options.scheduler.configuration = std::move(configuration);
   return Simulation::Make(options, plugins.registry);
 }
 
@@ -154,7 +158,8 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
     TellInput(InputOf(shown.objects));
     PrintWarnings(shown.source.describe(shown.objects).warnings);
     shown.source.read = [flags, source = shown.source](const ui::Interrupted& interrupted) {
-      return ReadObjects(flags, source, interrupted);
+      // What is odd the page says each time, standard error once.
+      return ReadObjects(flags, source, interrupted, false);
     };
     shown.source.admission = LiveAdmission(flags);
     shown.source.find_workload = LiveWorkloads(flags);
@@ -163,7 +168,7 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
     return shown;
   }
   BesideObjects beside;
-  auto objects = ReadObjects(flags, shown.source, nullptr, &beside);
+  auto objects = ReadObjects(flags, shown.source, nullptr, true, &beside);
   if (!objects) return Fail(objects.error());
   shown.source.admission = std::move(beside.admission);
   shown.source.idle = std::move(beside.idle);

@@ -34,6 +34,7 @@ config::KnownPlugins KnownTo(const InTreePlugins& plugins, const config::Feature
   }
   for (const PluginArgs& args : plugins.args) known.args.emplace(args.plugin, args);
   known.features = gates.ResolveForArgs();
+  known.suggests = true;
   return known;
 }
 

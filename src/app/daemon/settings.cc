@@ -119,7 +119,9 @@ Result<Settings> Resolve(const RunFlags& flags, const InTreePlugins& plugins,
                          const Configured& configured) {
   auto gates = config::FeatureGates::Parse(flags.feature_gates, flags.gate_versions);
   if (!gates) return Fail(gates.error().Within("--feature-gates"));
-  auto configuration = configured(KnownTo(plugins, *gates));
+  config::KnownPlugins known = KnownTo(plugins, *gates);
+  known.suggests = flags.suggests;
+  auto configuration = configured(known);
   if (!configuration) return Fail(configuration.error());
   if (auto left = config::LeaveManagedResources(*configuration); !left) {
     return Fail(left.error().Within("couldn't build extenders"));

@@ -332,6 +332,9 @@ TEST_F(OfflineCommandsTest, ConfigEndsWithTwoAndThePlaceOnBadInput) {
       {"parallelism: [", "config.yaml:3: yaml: "},
       {"parallelism: 0", "config.yaml: parallelism: Invalid value: 0: "},
       {"foo: 1", "config.yaml: strict decoding error: unknown field \"foo\""},
+      {"profilez: []",
+       "config.yaml: strict decoding error: unknown field \"profilez\"; did you mean "
+       "\"profiles\"?"},
       {"profiles: [{plugins: {score: {enabled: [{name: X}]}}}]",
        "config.yaml: initializing profiles: creating profile for scheduler name default-scheduler: "
        "ScorePlugin \"X\" does not exist"},

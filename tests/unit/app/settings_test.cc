@@ -161,6 +161,16 @@ TEST_F(SettingsTest, NamesTheFileOrTheFlagThatIsWrong) {
   EXPECT_EQ(ResolveSettings(unknown, kPlugins).error().message,
             unknown.config + ": strict decoding error: unknown field \"foo\"");
 
+  // The words of `berth run` are kube-scheduler's; other commands add what was perhaps meant.
+  for (const bool suggests : {false, true}) {
+    RunFlags misspelt;
+    misspelt.config = File("profilez: []\n");
+    misspelt.suggests = suggests;
+    EXPECT_EQ(ResolveSettings(misspelt, kPlugins).error().message,
+              misspelt.config + ": strict decoding error: unknown field \"profilez\"" +
+                  (suggests ? "; did you mean \"profiles\"?" : ""));
+  }
+
   RunFlags gate;
   gate.feature_gates = {"Foo=true"};
   EXPECT_EQ(ResolveSettings(gate, kPlugins).error().message,

@@ -333,6 +333,30 @@ TEST(LoadTest, RefusesUnknownFieldsWithTheirPath) {
   }
 }
 
+TEST(LoadTest, SuggestsFieldsWhereAskedTo) {
+  KnownPlugins known = kDefaults;
+  known.suggests = true;
+  const struct {
+    const char* body;
+    const char* want;
+  } cases[] = {
+      {"profilez: []", R"(unknown field "profilez"; did you mean "profiles"?)"},
+      {"nothingLikeIt: 1", R"(unknown field "nothingLikeIt")"},
+      {"leaderElection: {leaderelect: true}\nprofiles: [{plugins: {scores: {}}}]",
+       R"(unknown field "leaderElection.leaderelect"; did you mean "leaderElect"?, )"
+       R"(unknown field "profiles[0].plugins.scores"; did you mean "score"?)"},
+      {"profiles: [{pluginConfig: [{name: NodeAffinity, args: {addedAffinty: {}}}]}]",
+       R"(decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin )"
+       R"(NodeAffinity: strict decoding error: unknown field "addedAffinty"; did you mean )"
+       R"("addedAffinity"?)"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.body);
+    EXPECT_EQ(Load(WithHead(c.body), "s.yaml", known).error().message,
+              std::string("s.yaml: strict decoding error: ") + c.want);
+  }
+}
+
 TEST(LoadTest, ReportsAllUnknownFieldsTogether) {
   const std::string error = ErrorOf(WithHead("foo: 1\nbar: 2\nleaderElection: {x: 1}\n"));
   EXPECT_THAT(error, StartsWith("s.yaml: strict decoding error: "));
