@@ -25,7 +25,8 @@ void PartsFixture::Restart() {
   state_.reset();
   api_ = std::make_unique<FakeApi>(executor_);
   metrics_ = std::make_unique<metrics::Registry>();
-  state_ = std::make_unique<scheduler::SchedulerState>(options_, clock_, *api_, *metrics_);
+  state_ =
+      std::make_unique<scheduler::SchedulerState>(options_, clock_, *api_, *metrics_, plugins_);
   auto made = scheduler::Profiles::Make(options_.configuration, plugins_, *state_);
   ASSERT_TRUE(made) << made.error().message;
   profiles_.emplace(std::move(*made));

@@ -710,8 +710,9 @@ metadata: {name: x}
   const std::vector<std::string> again = Keys();
   EXPECT_THAT(again, testing::UnorderedElementsAre("night", "y/x", "default/x"));
   ASSERT_THAT(cluster_.objects, testing::SizeIs(3));
-  EXPECT_EQ(dump_of({.objects = {cluster_.objects[0], cluster_.objects[2], cluster_.objects[1]}}),
-            dump);
+  Cluster turned;
+  turned.objects = {cluster_.objects[0], cluster_.objects[2], cluster_.objects[1]};
+  EXPECT_EQ(dump_of(turned), dump);
 }
 
 }  // namespace
