@@ -309,7 +309,7 @@ class Search {
       if (found_.fixes.empty()) TryCombinations();
       Rank();
     }
-    found_.tried = trial_.judged() + judged_by_plan_;
+    found_.tried = trial_.judged();
     return std::move(found_);
   }
 
