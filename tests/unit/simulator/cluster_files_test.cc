@@ -682,13 +682,13 @@ spec: {nodes: [n1, n2], note: "two  blanks"}
 ---
 apiVersion: tests.example.com/v1
 kind: Shop
-metadata: {name: x, namespace: y, uid: "7"}
+metadata: {name: x, namespace: shop, uid: "7"}
 ---
 apiVersion: tests.example.com/v1
 kind: Shop
 metadata: {name: x}
 )");
-  ASSERT_THAT(Keys(), ElementsAre("night", "y/x", "default/x"));
+  ASSERT_THAT(Keys(), ElementsAre("night", "shop/x", "default/x"));
   EXPECT_THAT(cluster_.warnings, IsEmpty());
   EXPECT_EQ(api::MetaOf(cluster_.objects[0])->uid, "Window.tests.example.com/night");
   const auto dump_of = [](const Cluster& cluster) {
@@ -708,7 +708,7 @@ metadata: {name: x}
   files_.clear();
   Write(dump);
   const std::vector<std::string> again = Keys();
-  EXPECT_THAT(again, testing::UnorderedElementsAre("night", "y/x", "default/x"));
+  EXPECT_THAT(again, testing::UnorderedElementsAre("night", "shop/x", "default/x"));
   ASSERT_THAT(cluster_.objects, testing::SizeIs(3));
   Cluster turned;
   turned.objects = {cluster_.objects[0], cluster_.objects[2], cluster_.objects[1]};
