@@ -36,16 +36,23 @@ const (
 	absentWindow = "The server does not serve this kind; it counts as empty"
 )
 
-// defineWindows installs what the example plugin's crd.yaml has.
-func (e *env) defineWindows() {
+// windows returns what the example plugin's crd.yaml has: the definition, and the role to read the kind.
+func (e *env) windows() (definition, role string) {
 	e.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "plugins", "examples", "maintenance_windows", "crd.yaml"))
 	e.must(err)
 	parts := strings.Split(string(text), "\n---\n")
-	definition, err := yaml.YAMLToJSON([]byte(parts[0]))
+	return parts[0], parts[1]
+}
+
+// defineWindows installs it.
+func (e *env) defineWindows() {
+	e.Helper()
+	text, role := e.windows()
+	definition, err := yaml.YAMLToJSON([]byte(text))
 	e.must(err)
 	e.defineKind(windowsKind, string(definition), windowsPath)
-	e.grantRole([]byte(parts[1]))
+	e.grantRole([]byte(role))
 }
 
 func (e *env) createWindow(name string, nodes ...string) {
@@ -68,10 +75,11 @@ func TestALoadedPluginReadsAKindOfItsOwn(t *testing.T) {
 	e.awaitUnschedulable("first", inWindow)
 
 	config := filepath.Join(e.dir, "windows.yaml")
-	e.must(os.WriteFile(config, []byte(windowsProfile), 0o644))
+	header := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+	e.must(os.WriteFile(config, []byte(header+windowsProfile), 0o644))
 	dump := e.berthDump(plugins)
 	out, err := exec.CommandContext(e.ctx, program.Path, "explain", "--config", config, plugins, "--cluster", dump,
-		"-n", e.namespace, "first").Output()
+		"--pod", e.namespace+"/first").Output()
 	if !strings.Contains(string(out), "node(s) were in a maintenance window") {
 		t.Errorf("berth explain of a dump: %v: %s", err, out)
 	}
@@ -95,6 +103,8 @@ func TestALoadedPluginReadsAKindOfItsOwn(t *testing.T) {
 func TestAPluginWhoseKindIsNotServedSeesNoObjects(t *testing.T) {
 	plugins := "--plugin-dir=" + examplePlugins(t)
 	e := newEnv(t)
+	_, role := e.windows()
+	e.grantRole([]byte(role))
 	e.createNodes(workload.Node("a"))
 	d := e.startAs(controlplane.Berth, windowsProfile, plugins)
 	e.createPods(workload.Pod("pod"))
