@@ -3,13 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <string_view>
 #include <tuple>
 #include <utility>
-
-#include "berth/resources.h"
-#include "berth/saturating.h"
 
 namespace berth::plugins {
 namespace {
@@ -79,19 +75,8 @@ std::optional<size_t> RoomSearch::FewestOn(NodeRow row, size_t most,
   for (const PodInfo* pod : snapshot_.pods(row)) {
     if (MayMove(*pod)) movable.push_back(pod);
   }
-  if (movable.empty()) return std::nullopt;
-  size_t fewest = 1;
-  ForEachAmount(pod_.requests, [&](ResourceId id, int64_t wanted) {
-    WideAmount room = WideAmount{snapshot_.allocatable(id)[row]} - snapshot_.requested(id)[row];
-    if (room >= wanted) return;
-    std::vector<int64_t> amounts;
-    for (const PodInfo* pod : movable) amounts.push_back(pod->placed.Get(id));
-    std::ranges::sort(amounts, std::greater());
-    size_t gone = 0;
-    while (room < wanted && gone < amounts.size()) room += amounts[gone++];
-    fewest = std::max(fewest, room < wanted ? most + 1 : gone);
-  });
-  return fewest <= most ? std::optional(fewest) : std::nullopt;
+  const std::optional<size_t> fewest = FewestToGo(pod_.requests, movable, snapshot_, row);
+  return fewest && *fewest <= most ? fewest : std::nullopt;
 }
 
 std::vector<RoomSearch::Candidate> RoomSearch::FindCandidates(size_t most) {
@@ -135,12 +120,7 @@ std::vector<RoomSearch::Movable> RoomSearch::MovableOn(NodeRow row) {
   std::vector<Movable> movable;
   for (const PodInfo* pod : snapshot_.pods(row)) {
     if (!MayMove(*pod) || AskBudgets(*pod->pod) == Leave::kRefused) continue;
-    Movable one{pod, 0};
-    ForEachAmount(pod_.requests, [&](ResourceId id, int64_t wanted) {
-      const auto part = static_cast<double>(pod->placed.Get(id)) / static_cast<double>(wanted);
-      one.size = std::max(one.size, part);
-    });
-    movable.push_back(one);
+    movable.push_back({pod, LargestPart(*pod, pod_.requests)});
   }
   std::ranges::sort(movable, {}, [](const Movable& one) {
     return std::tuple(one.size, -int64_t{one.pod->priority()}, one.pod->pod->metadata.Key());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,7 +12,6 @@
 
 #include "berth/api/node.h"
 #include "berth/in_tree/eviction.h"
-#include "berth/saturating.h"
 #include "src/cache/cache.h"
 #include "src/engine/judgement.h"
 #include "src/explain/pod_list.h"
@@ -248,12 +246,7 @@ std::vector<Movable> Search::MovableOn(const std::string& node, const PodInfo& a
   if (row == kNoRow) return movable;
   for (const PodInfo* pod : cache.pods(row)) {
     if (!WhyItStays(*pod->pod).empty()) continue;
-    Movable one{pod->pod, 0};
-    ForEachAmount(asked.requests, [&](ResourceId id, int64_t wanted) {
-      const auto part = static_cast<double>(pod->placed.Get(id)) / static_cast<double>(wanted);
-      one.size = std::max(one.size, part);
-    });
-    movable.push_back(std::move(one));
+    movable.push_back({pod->pod, LargestPart(*pod, asked.requests)});
   }
   std::ranges::sort(movable, {}, [](const Movable& one) {
     return std::tuple(one.size, one.pod->metadata.Key());
@@ -283,19 +276,8 @@ Candidates Search::CandidatesFor(const PodPtr& pod) {
     for (const PodInfo* other : snapshot.pods(row)) {
       if (WhyItStays(*other->pod).empty()) movable.push_back(other);
     }
-    if (movable.empty()) return;
-    size_t fewest = 1;
-    ForEachAmount(asked->requests, [&](ResourceId id, int64_t wanted) {
-      WideAmount room = WideAmount{snapshot.allocatable(id)[row]} - snapshot.requested(id)[row];
-      std::vector<int64_t> amounts;
-      for (const PodInfo* other : movable) amounts.push_back(other->placed.Get(id));
-      std::ranges::sort(amounts, std::greater());
-      size_t gone = 0;
-      while (room < wanted && gone < amounts.size()) room += amounts[gone++];
-      fewest = std::max(fewest, room < wanted ? movable.size() + 1 : gone);
-    });
-    if (fewest <= movable.size()) {
-      candidates.nodes.push_back({snapshot.node(row).metadata.name, fewest});
+    if (const auto fewest = FewestToGo(asked->requests, movable, snapshot, row)) {
+      candidates.nodes.push_back({snapshot.node(row).metadata.name, *fewest});
     }
   });
   std::ranges::sort(candidates.nodes, {}, [](const Candidate& one) {

@@ -2,9 +2,11 @@
 #include "berth/in_tree/eviction.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "berth/in_tree/pod_groups.h"
+#include "berth/saturating.h"
 
 namespace berth::inline in_tree {
 namespace {
@@ -91,6 +93,32 @@ std::string_view WhyItStays(const api::Pod& pod) {
   }
   if (HasLocalStorage(pod) && !Says(pod, kSafe, "true")) return "it has local storage (emptyDir)";
   return "";
+}
+
+std::optional<size_t> FewestToGo(const Resources& asked, std::span<const PodInfo* const> pods,
+                                 const Snapshot& snapshot, NodeRow row) {
+  size_t fewest = 1;
+  ForEachAmount(asked, [&](ResourceId id, int64_t wanted) {
+    WideAmount room = WideAmount{snapshot.allocatable(id)[row]} - snapshot.requested(id)[row];
+    if (room >= wanted) return;
+    std::vector<int64_t> amounts;
+    amounts.reserve(pods.size());
+    for (const PodInfo* pod : pods) amounts.push_back(pod->placed.Get(id));
+    std::ranges::sort(amounts, std::greater());
+    size_t gone = 0;
+    while (room < wanted && gone < amounts.size()) room += amounts[gone++];
+    fewest = std::max(fewest, room < wanted ? pods.size() + 1 : gone);
+  });
+  return fewest <= pods.size() ? std::optional(fewest) : std::nullopt;
+}
+
+double LargestPart(const PodInfo& pod, const Resources& asked) {
+  double largest = 0;
+  ForEachAmount(asked, [&](ResourceId id, int64_t wanted) {
+    const auto part = static_cast<double>(pod.placed.Get(id)) / static_cast<double>(wanted);
+    largest = std::max(largest, part);
+  });
+  return largest;
 }
 
 void EvictionBudgets::Add(const api::PodDisruptionBudget& budget) {

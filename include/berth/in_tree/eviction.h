@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,9 @@
 #include "berth/api/pod.h"
 #include "berth/api/pod_disruption_budget.h"
 #include "berth/label_selector.h"
+#include "berth/pod_info.h"
+#include "berth/resources.h"
+#include "berth/snapshot.h"
 
 // Pods, those who make them again, and what the API server says to their eviction.
 namespace berth::inline in_tree {
@@ -42,6 +47,13 @@ std::shared_ptr<const api::Pod> PendingCopy(const api::Pod& pod, const std::stri
 // (cluster-autoscaler.kubernetes.io/safe-to-evict, karpenter.sh/do-not-disrupt), or it is
 // part of a pod group. "": it may be moved. For pods as they count: see PodGroupNameOf().
 std::string_view WhyItStays(const api::Pod& pod);
+
+// How many of the pods, which are on the node, must leave it at least for the node to have what is
+// asked for; never 0. nullopt: with all of them gone it has not.
+std::optional<size_t> FewestToGo(const Resources& asked, std::span<const PodInfo* const> pods,
+                                 const Snapshot& snapshot, NodeRow row);
+// The largest part that the pod is, in any resource, of what is asked for.
+double LargestPart(const PodInfo& pod, const Resources& asked);
 
 // What the API server says to an eviction.
 enum class Leave : uint8_t {
