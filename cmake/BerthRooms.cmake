@@ -31,12 +31,16 @@ function(berth_library target)
   target_link_libraries(${target} PUBLIC ${LIBRARY_LINKS} Threads::Threads tl::expected
                         absl::flat_hash_map absl::flat_hash_set absl::btree absl::inlined_vector
                         absl::strings)
+  set(precompiled berth_precompiled)
   if(BERTH_BUILD_FUZZERS AND target IN_LIST BERTH_FUZZED)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
-    berth_precompiled(${target} berth_precompiled_fuzzed)
-  else()
-    berth_precompiled(${target} berth_precompiled)
+    string(APPEND precompiled _fuzzed)
   endif()
+  if(target IN_LIST BERTH_UNOPTIMISED)
+    target_compile_options(${target} PRIVATE -O0)
+    string(APPEND precompiled _unoptimised)
+  endif()
+  berth_precompiled(${target} ${precompiled})
 endfunction()
 
 # berth_precompiled(<target> <from>)
@@ -50,6 +54,20 @@ endfunction()
 # fuzzers. In the others a report of each comparison would only slow the unit tests down.
 set(BERTH_FUZZED sdk cel base api documents config client serving extender recording app plugins)
 list(TRANSFORM BERTH_FUZZED PREPEND berth_)
+
+# Rooms outside a scheduling cycle, whose speed no test waits for: the optimiser takes as long for
+# them as all else together.
+set(BERTH_UNOPTIMISED)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(BERTH_UNOPTIMISED
+      app binding client config documents election explain extender informers metrics node_metrics
+      packing plan profiling questions serving shadow ui)
+  if(BERTH_SANITIZE)
+    # What a sanitizer adds for each field of each kind takes the optimiser minutes.
+    list(APPEND BERTH_UNOPTIMISED api)
+  endif()
+  list(TRANSFORM BERTH_UNOPTIMISED PREPEND berth_)
+endif()
 
 # berth_precompile(<target> <header>): makes a target whose precompiled header others reuse.
 function(berth_precompile target header)
@@ -75,12 +93,17 @@ function(berth_precompile target header)
   endif()
 endfunction()
 
-# What nearly every source asks for, parsed once.
+# What nearly every source asks for, parsed once for each set of options.
 berth_precompile(berth_precompiled rooms.h)
+if(BERTH_UNOPTIMISED)
+  berth_precompile(berth_precompiled_unoptimised rooms.h)
+  target_compile_options(berth_precompiled_unoptimised PRIVATE -O0)
+endif()
 if(BERTH_BUILD_FUZZERS)
-  # It must have the options of what it is for.
   berth_precompile(berth_precompiled_fuzzed rooms.h)
   target_compile_options(berth_precompiled_fuzzed PRIVATE -fsanitize=fuzzer-no-link)
+  berth_precompile(berth_precompiled_fuzzed_unoptimised rooms.h)
+  target_compile_options(berth_precompiled_fuzzed_unoptimised PRIVATE -fsanitize=fuzzer-no-link -O0)
 endif()
 
 # berth_room(<name> [LINKS <target>...])
