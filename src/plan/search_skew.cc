@@ -78,6 +78,7 @@ class SkewSearch final : private Search {
   std::string NodeFor(const PodPtr& pod, const Way& way, bool makes_room, Steps& steps);
   std::vector<int64_t> Count() const;
   size_t DomainOf(const Mover& mover) const;
+  std::string WhyImpossible() const;
   void Take(std::vector<plan::Move> moves, Plan& plan);
 
   size_t num_domains() const { return domains_.values().size(); }
@@ -311,7 +312,10 @@ bool SkewSearch::Move(const Mover& mover, const Way& way, const Aim& aim, bool m
   const int64_t off = OffBy(Count(), aim.bounds);
   trial_.Remove(*mover.pod);
   const PodPtr again = PendingCopy(*mover.pod, mover.pod->metadata.name);
+  // Those that make room go before it does, when its place is not free yet.
+  if (makes_room) barred_ = mover.pod->spec.node_name;
   const std::string node = NodeFor(again, way, makes_room, steps);
+  barred_.clear();
   if (!node.empty()) {
     moved_.insert(key);
     steps.push_back({mover.pod, node});
@@ -360,6 +364,22 @@ bool SkewSearch::SpreadFor(const Aim& aim, Steps& steps) {
   }
 }
 
+std::string SkewSearch::WhyImpossible() const {
+  constexpr size_t kMostNamed = 3;
+  std::string closed;
+  size_t more = 0;
+  for (size_t i = 0, named = 0; i < num_domains(); ++i) {
+    if (takes_[i] != 0) continue;
+    if (named++ < kMostNamed) {
+      closed += (closed.empty() ? "" : ", ") + domains_.values()[i];
+    } else {
+      ++more;
+    }
+  }
+  if (more > 0) closed += " and " + std::to_string(more) + " more";
+  return "whichever pods move" + (closed.empty() ? "" : ": no pod can come to " + closed);
+}
+
 // The cluster is as it is after these moves.
 void SkewSearch::Take(std::vector<plan::Move> moves, Plan& plan) {
   const std::vector<int64_t> pods = domains_.Count(trial_.simulation());
@@ -384,7 +404,7 @@ Plan SkewSearch::Find() {
   const std::vector<Aim> aims = Aims();
   if (aims.empty()) {
     plan.outcome = Plan::Outcome::kImpossible;
-    plan.why = "whichever pods move, too many stay in one domain or too few come to another";
+    plan.why = WhyImpossible();
     plan.left_out = std::move(staying_);
     Finish(plan);
     return plan;

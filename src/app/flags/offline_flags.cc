@@ -30,11 +30,10 @@ constexpr std::string_view kPacking =
     "and what still fits. Changes nothing.";
 
 constexpr std::string_view kPlan =
-    "Searches few moves of pods that make room for a pending pod, empty a node, spread a "
-    "workload's "
-    "pods or make use of what is stranded. Prints them in order; each state on the way is one that "
-    "the scheduler allows. Changes nothing without --apply, which carries out a plan that was "
-    "kept.";
+    "Searches few moves of pods that make room for a pending pod, empty a node, spread the pods of "
+    "a workload or make use of what is stranded. Prints them in order; each state on the way is "
+    "one that the scheduler allows. Changes nothing without --apply, which carries out a plan that "
+    "was kept.";
 constexpr std::string_view kUi =
     "Shows a cluster in a browser: prints the address of a page that this machine alone is served, "
     "to those alone who know the address, until it is interrupted. Changes nothing.";
