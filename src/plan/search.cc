@@ -221,7 +221,8 @@ bool Search::SendAway(const Leaving& leaving, const std::string& node, const Pod
   for (auto it = leaving.rbegin(); it != leaving.rend(); ++it) {
     const PodPtr& one = it->pod;
     const auto to = Place(PendingCopy(*one, one->metadata.name), depth - 1, steps);
-    if (!to) {
+    // One that comes back makes no room.
+    if (!to || *to == node) {
       trial_.TakeBackTo(before);
       steps.resize(steps_before);
       moved_ = moved_before;

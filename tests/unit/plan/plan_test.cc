@@ -281,11 +281,8 @@ TEST_F(PlanTest, OfAsManyMovesThoseOfPodsThatMatterLess) {
 // more.
 TEST_F(PlanTest, OfOneNodeThePodsLeaveThatMatterLess) {
   Apply(Node("n1"));
-  Apply(Node("n2", "2"));
-  Apply(Replica("large", "2").OnNode("n1"));
-  Apply(Replica("small", "1").OnNode("n1"));
-  Apply(Replica("big", "2"));
   Apply(Node("n2", "2").Taint("only", "web", "NoSchedule"));
+  Apply(Replica("big", "2"));
   const auto movable = [](const test::PodBuilder& pod) {
     return test::PodBuilder(pod).Tolerate("only", "Exists", "", "").OnNode("n1");
   };
