@@ -143,7 +143,8 @@ struct Limits {
 // exceeded within a wave, and pods whose budget allows no eviction stay.
 //
 // Which pods go: of each node, as few as let the other in, found by putting back one after the
-// other; where they go, the profile's scores say. A pod that fits nowhere may make others go in
+// other, and of as many those of the lower priority, then of the lower pod-deletion-cost; where
+// they go, the profile's scores say. A pod that fits nowhere may make others go in
 // turn (an ejection chain, as in Glover, "Ejection chains, reference structures and alternating
 // path methods for traveling salesman problems", 1996). Of several pending pods those of the higher
 // priority come first, and none makes another wait that has a node already. A pod group that has
@@ -151,8 +152,14 @@ struct Limits {
 // are being deleted hold their places: nothing is evicted for a pod that fits once they have ended,
 // and what is said of all plans, `fewest` and kImpossible, holds for the time after that, too.
 //
+// A skew is brought down pod by pod, from domains that have too many to those that have too few;
+// how many are needed at least is counted beforehand, for each number that the emptiest domain may
+// have in the end. What is stranded is brought down node by node: room is made for a shape that
+// would find enough of the resource there.
+//
 // `simulation` has not started, has taken its objects in, and is left as it was. Errors: the
-// cluster has no such pod or node; the pod has a node already.
+// cluster has no such pod, node or workload, or no figures of the resource; the pod has a node
+// already.
 Result<Plan> FindPlan(const Goal& goal, simulator::Simulation& simulation,
                       const Limits& limits = {});
 
