@@ -21,11 +21,6 @@ std::string Decimal(double value) {
   return short_text;
 }
 
-bool IsInBytes(std::string_view resource) {
-  return resource == "memory" || resource == "ephemeral-storage" ||
-         resource.starts_with("hugepages-");
-}
-
 std::string ShareText(int64_t part, int64_t whole) {
   if (whole <= 0) return "-";
   return Decimal(100 * static_cast<double>(part) / static_cast<double>(whole)) + " %";
@@ -151,6 +146,11 @@ size_t Figures::nodes() const {
   size_t nodes = 0;
   for (const PoolFigures& pool : pools) nodes += pool.nodes();
   return nodes;
+}
+
+bool IsInBytes(std::string_view resource) {
+  return resource == "memory" || resource == "ephemeral-storage" ||
+         resource.starts_with("hugepages-");
 }
 
 std::string AmountText(std::string_view resource, int64_t amount) {

@@ -80,6 +80,8 @@ struct Figures {
   friend bool operator==(const Figures&, const Figures&) = default;
 };
 
+// Whether amounts of the resource are bytes.
+bool IsInBytes(std::string_view resource);
 // For people: cores, or "10m" where tenths of a core would hide it; "12.5Gi"; a number of pieces.
 std::string AmountText(std::string_view resource, int64_t amount);
 // For people, two tables and a line; and one line of JSON.

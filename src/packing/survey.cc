@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "absl/hash/hash.h"
 
@@ -222,6 +223,9 @@ void Survey::ChooseResources() {
     figures_.overcommitted.emplace_back(offered->name, 0);
   }
   shown_ = resources_.size();
+  for (uint32_t i = 0; i < shown_; ++i) {
+    if (figures_.overcommitted[i].first == watched_) watched_index_ = i;
+  }
   for (const std::string_view rest : {kOther, kPodSlots})
     figures_.overcommitted.emplace_back(rest, 0);
 }
@@ -297,7 +301,8 @@ void Survey::MeasureNode(const cache::Cache& cache, NodeRow row) {
       std::max(pool.largest_capacity[shown_], cache.allowed_pods()[row] - counted.tied_pods);
   if (IsOpen(cache, row)) {
     ++pool.figures.open_nodes;
-    MeasureOpenNode(DifferenceSaturated(cache.allowed_pods()[row], cache.pod_count()[row]), pool);
+    MeasureOpenNode(row, DifferenceSaturated(cache.allowed_pods()[row], cache.pod_count()[row]),
+                    pool);
   } else {
     ++pool.figures.closed_nodes;
   }
@@ -324,8 +329,8 @@ void Survey::CountOvercommitted(const cache::Cache& cache, NodeRow row) {
   if (any) ++figures_.overcommitted_nodes;
 }
 
-void Survey::MeasureOpenNode(int64_t slots, Pool& pool) {
-  AddStranded(slots > 0, pool);
+void Survey::MeasureOpenNode(NodeRow row, int64_t slots, Pool& pool) {
+  AddStranded(row, slots > 0, pool);
   if (slots <= 0) return;
   for (size_t i = 0; i < shown_; ++i) {
     int64_t& largest = pool.figures.resources[i].largest_free;
@@ -352,7 +357,7 @@ bool Survey::Fits(const Amounts& shape) const {
       shape, [this](const auto& asked) { return asked.second <= free_[asked.first]; });
 }
 
-void Survey::AddStranded(bool has_slot, Pool& pool) {
+void Survey::AddStranded(NodeRow row, bool has_slot, Pool& pool) {
   usable_.assign(shown_, 0);
   hindered_.assign(shown_, 0);
   for (const std::vector<Amounts>* shapes : {&pool.typical, &pending_}) {
@@ -368,7 +373,32 @@ void Survey::AddStranded(bool has_slot, Pool& pool) {
     if (hindered_[i] == 0 || usable_[i] != 0) continue;
     int64_t& stranded = pool.figures.resources[i].stranded;
     stranded = SumSaturated(stranded, free_[i]);
+    if (watched_index_ == i) AddWatched(row, pool);
   }
+}
+
+void Survey::AddWatched(NodeRow row, const Pool& pool) {
+  const uint32_t watched = *watched_index_;
+  StrandedNode& node = stranding_.nodes.emplace_back();
+  node.row = row;
+  node.amount = free_[watched];
+  stranding_.amount = SumSaturated(stranding_.amount, node.amount);
+  for (const std::vector<Amounts>* shapes : {&pool.typical, &std::as_const(pending_)}) {
+    for (const Amounts& shape : *shapes) {
+      const bool asks = std::ranges::any_of(shape, [&](const auto& asked) {
+        return asked.first == watched && asked.second <= free_[watched];
+      });
+      if (!asks) continue;
+      Resources& amounts = node.shapes.emplace_back();
+      for (const auto& [index, amount] : shape) amounts.Add(resources_[index], amount);
+    }
+  }
+}
+
+std::optional<Stranding> Survey::TakeStranding() {
+  if (!watched_index_) return std::nullopt;
+  stranding_.pools = pools_.size();
+  return std::move(stranding_);
 }
 
 void Survey::Finish() {
@@ -394,6 +424,16 @@ Figures Measure(const cache::Cache& cache, const scheduler::PodStore& pending,
   while (survey.Step(cache, pending)) {
   }
   return survey.Take();
+}
+
+std::optional<Stranding> MeasureStranding(const cache::Cache& cache,
+                                          const scheduler::PodStore& pending,
+                                          std::string_view resource) {
+  Survey survey;
+  survey.Watch(resource);
+  while (survey.Step(cache, pending)) {
+  }
+  return survey.TakeStranding();
 }
 
 size_t ShapeTable::Hash::operator()(const Resources& requests) const {

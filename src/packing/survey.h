@@ -66,6 +66,22 @@ class ShapeTable {
   absl::flat_hash_map<ResourceId, std::string> names_;  // of scalars
 };
 
+// A node that strands some of a resource.
+struct StrandedNode {
+  NodeRow row = 0;
+  int64_t amount = 0;
+  // Those of the shapes that ask for the resource and would find enough of it: each lacks another
+  // one there, or a slot.
+  std::vector<Resources> shapes = {};
+};
+
+// What is stranded of one resource, and where.
+struct Stranding {
+  int64_t amount = 0;  // over all pools, as the figures have it
+  size_t pools = 0;
+  std::vector<StrandedNode> nodes = {};  // by row
+};
+
 // Computes the figures of a cluster in small steps, between which the cluster may change: then each
 // node counts as it was when its step was made. Every node is looked at twice: first for its pool
 // and its pods, then, once it is known which pods are typical, for what is free on it.
@@ -82,10 +98,15 @@ class Survey {
     figures_.of_namespace.emplace().namespace_ = pod_namespace;
   }
 
+  // Also says which nodes strand this resource; before the first step.
+  void Watch(std::string_view resource) { watched_ = resource; }
+
   // False: the survey is complete. Both must be the same at each step.
   bool Step(const cache::Cache& cache, const scheduler::PodStore& pending);
   // Of a complete survey, once.
   Figures Take() { return std::move(figures_); }
+  // The same of what is watched; nullopt: there are no figures of that resource.
+  std::optional<Stranding> TakeStranding();
 
  private:
   enum class Phase { kPods, kPendingPods, kPools, kShapes, kNodes, kDone };
@@ -133,9 +154,10 @@ class Survey {
 
   void MeasureNode(const cache::Cache& cache, NodeRow row);
   void CountOvercommitted(const cache::Cache& cache, NodeRow row);
-  void MeasureOpenNode(int64_t slots, Pool& pool);
+  void MeasureOpenNode(NodeRow row, int64_t slots, Pool& pool);
   bool Fits(const Amounts& shape) const;
-  void AddStranded(bool has_slot, Pool& pool);
+  void AddStranded(NodeRow row, bool has_slot, Pool& pool);
+  void AddWatched(NodeRow row, const Pool& pool);
   void Finish();
 
   Phase phase_ = Phase::kPods;
@@ -156,10 +178,19 @@ class Survey {
   std::vector<int64_t> free_;  // of the node that is measured, by resources_
   std::vector<char> usable_, hindered_;
   Figures figures_;
+  std::string watched_;  // a resource; "": none
+  std::optional<uint32_t> watched_index_;
+  Stranding stranding_;  // of it
 };
 
 // All steps at once. `pod_namespace` "": none is named.
 Figures Measure(const cache::Cache& cache, const scheduler::PodStore& pending,
                 std::string_view pod_namespace);
+
+// What is stranded of the resource, as the figures have it, by node. nullopt: they do not have it,
+// as no node offers it or more nodes offer eight others.
+std::optional<Stranding> MeasureStranding(const cache::Cache& cache,
+                                          const scheduler::PodStore& pending,
+                                          std::string_view resource);
 
 }  // namespace berth::packing

@@ -15,6 +15,8 @@
 #include "src/explain/pod_list.h"
 #include "src/explain/text_table.h"
 #include "src/informers/kinds.h"
+#include "src/plan/measure.h"
+#include "src/plan/trial.h"
 #include "src/simulator/picture.h"
 
 namespace berth::plan {
@@ -83,26 +85,12 @@ std::string WhyNotOn(const PodPtr& pod, const std::string& node, Simulation& sim
   return Concat(node, " does not take it now", why.empty() ? "" : ": ", why);
 }
 
-// The feasible node with the highest total, by name where several have it, that `may_take` allows.
-// "": there is none.
+// The best of the nodes that take the pod now and that `may_take` allows. "": there is none.
 template <typename MayTake>
 std::string BestNodeOf(const PodPtr& pod, Simulation& simulation, MayTake may_take) {
   simulation.RunDue();
   const auto judgement = simulation.scheduler().Judge(pod);
-  std::string best;
-  if (judgement->kind() != Judgement::Kind::kScheduled) return best;
-  const std::vector<NodeRow>& rows = judgement->feasible();
-  int64_t highest = 0;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const std::string& name = judgement->snapshot().node(rows[i]).metadata.name;
-    if (!may_take(name)) continue;
-    const int64_t total = judgement->totals().size() == rows.size() ? judgement->totals()[i] : 0;
-    if (best.empty() || total > highest || (total == highest && name < best)) {
-      best = name;
-      highest = total;
-    }
-  }
-  return best;
+  return judgement->kind() == Judgement::Kind::kScheduled ? BestNode(*judgement, may_take) : "";
 }
 
 class Run {
@@ -142,6 +130,7 @@ class Run {
   bool AwaitNode(size_t move);
   bool AwaitReady(size_t wave);
   bool AwaitEmpty();
+  bool CheckMeasure();
   bool Stop(size_t move, const std::string& why);
   bool Stop(std::string why);
 
@@ -150,10 +139,13 @@ class Run {
   std::string HeldByAnother(const Simulation& simulation) const;
   void SettleWhatIsDone(const Simulation& simulation, size_t first);
   void SkipWhatIsVoid(const Simulation& simulation, size_t first);
+  void SkipRest(size_t first, const Simulation& simulation);
   std::optional<Objection> FindObjectionTo(size_t move, size_t wave, EvictionBudgets& budgets,
                                            Simulation& simulation);
   PodPtr SuccessorOf(size_t move, const std::vector<PodPtr>& pods) const;
   bool Retarget(size_t move, const PodPtr& pod, Simulation& simulation);
+  bool IsLikeTarget(const std::string& node, const std::string& target,
+                    const Simulation& simulation) const;
   void RecordEviction(size_t move);
   void GoOnWith(size_t move, std::string uid, const PodPtr& pod);
   bool IsWanted(size_t move);
@@ -289,7 +281,17 @@ bool Run::Carry() {
   }
   // No move was left to do.
   if (!options_.dry_run && !CordonFirst()) return false;
-  return AwaitReady(wave) && AwaitEmpty();
+  return AwaitReady(wave) && AwaitEmpty() && CheckMeasure();
+}
+
+// Whether a goal that is measured is reached: where the pods went decides, not where they were to
+// go.
+bool Run::CheckMeasure() {
+  if (options_.dry_run || !plan_.goal.is_measured()) return true;
+  const auto simulation = edge_.Read();
+  if (!simulation) return Stop(simulation.error().message);
+  std::string why = WhyNotReached(plan_.goal, **simulation);
+  return why.empty() || Stop(Concat("the end: ", why));
 }
 
 // Whether the node of the goal is empty once what is being deleted there has ended.
@@ -360,6 +362,9 @@ std::optional<Objection> Run::FindObjection(Simulation& simulation, size_t first
   }
   SettleWhatIsDone(simulation, first);
   SkipWhatIsVoid(simulation, first);
+  if (plan_.goal.is_measured() && WhyNotReached(plan_.goal, simulation).empty()) {
+    SkipRest(first, simulation);
+  }
   EvictionBudgets budgets = simulator::EvictionBudgetsOf(simulation);
   for (size_t i = first; i < plan_.moves.size(); ++i) {
     if (IsSettled(i) || IsGone(i, simulation)) continue;
@@ -410,7 +415,7 @@ void Run::SettleWhatIsDone(const Simulation& simulation, size_t first) {
 // A pod that was to make room stays where no pod waits for that any more: the moves before that of
 // a pending pod, up to the one of another, are for it.
 void Run::SkipWhatIsVoid(const Simulation& simulation, size_t first) {
-  if (plan_.goal.kind == Goal::Kind::kEmpty) return;
+  if (!plan_.goal.serves_pods()) return;
   bool wanted = false;
   for (size_t i = plan_.moves.size(); i > first; --i) {
     const size_t move = i - 1;
@@ -418,6 +423,15 @@ void Run::SkipWhatIsVoid(const Simulation& simulation, size_t first) {
       wanted = !IsSettled(move);
     } else if (!wanted && !IsSettled(move) && !IsGone(move, simulation)) {
       Settle(move, State::kSkipped, "", "no pod waits for its room any more");
+    }
+  }
+}
+
+// The goal is reached without the rest.
+void Run::SkipRest(size_t first, const Simulation& simulation) {
+  for (size_t i = first; i < plan_.moves.size(); ++i) {
+    if (!IsSettled(i) && !IsGone(i, simulation)) {
+      Settle(i, State::kSkipped, "", "the goal is reached already");
     }
   }
 }
@@ -463,13 +477,27 @@ std::optional<Objection> Run::FindObjectionTo(size_t move, size_t wave, Eviction
   return std::nullopt;
 }
 
+// Whether a pod of the plan may go to the node in place of its target: where pods are spread,
+// within the same domain.
+bool Run::IsLikeTarget(const std::string& node, const std::string& target,
+                       const Simulation& simulation) const {
+  if (plan_.goal.kind != Goal::Kind::kSkew) return true;
+  const auto domain_of = [&](const std::string& name) -> std::string_view {
+    const auto found = simulator::FindIn<api::Node>(simulation.api(), Kind::kNode, name);
+    const std::string* domain =
+        found == nullptr ? nullptr : api::Find(found->metadata.labels, plan_.goal.topology_key);
+    return domain == nullptr ? std::string_view() : *domain;
+  };
+  return domain_of(node) == domain_of(target);
+}
+
 // Where a pod of this plan has gone elsewhere already, one whose target is taken gets another:
 // never the node that it leaves, that is emptied, or that a pending pod of the plan waits for.
 bool Run::Retarget(size_t move, const PodPtr& pod, Simulation& simulation) {
   const Move& one = plan_.moves[move];
   if (!deviated_ || one.from.empty()) return false;
   const std::string best = BestNodeOf(pod, simulation, [&](const std::string& node) {
-    if (node == one.from) return false;
+    if (node == one.from || !IsLikeTarget(node, one.to, simulation)) return false;
     if (plan_.goal.kind == Goal::Kind::kEmpty && node == plan_.goal.name) return false;
     for (size_t i = 0; i < plan_.moves.size(); ++i) {
       if (plan_.moves[i].from.empty() && plan_.moves[i].to == node) return false;
@@ -690,7 +718,7 @@ void Run::RecordEviction(size_t move) {
 
 // Whether the pod that the move makes room for still waits.
 bool Run::IsWanted(size_t move) {
-  if (plan_.goal.kind == Goal::Kind::kEmpty) return true;
+  if (!plan_.goal.serves_pods()) return true;
   size_t next = move;
   while (next < plan_.moves.size() && !plan_.moves[next].from.empty()) ++next;
   if (next == plan_.moves.size() || IsSettled(next)) return false;

@@ -20,6 +20,8 @@ std::string_view OutcomeName(Plan::Outcome outcome) {
       return "partly";
     case Plan::Outcome::kImpossible:
       return "impossible";
+    case Plan::Outcome::kRefused:
+      return "refused";
     case Plan::Outcome::kNotFound:
       break;
   }
@@ -34,8 +36,15 @@ std::string FreesText(const Move& move) {
   return text.empty() ? "a pod" : text;
 }
 
+bool HasMoves(const Plan& plan) {
+  return plan.outcome == Plan::Outcome::kFound || plan.outcome == Plan::Outcome::kPartly ||
+         plan.outcome == Plan::Outcome::kRefused;
+}
+
 // What the plan is for, as the subject of a sentence.
 std::string Subject(const Plan& plan) {
+  if (plan.goal.kind == Goal::Kind::kSkew) return plan.goal.workload.ToString();
+  if (plan.goal.kind == Goal::Kind::kStranded) return "Stranded " + plan.goal.name;
   if (plan.goal.kind != Goal::Kind::kPending) return plan.goal.name;
   const size_t placed = plan.moves.size() - plan.evictions();
   const size_t all = placed + plan.left_out.size();
@@ -43,27 +52,102 @@ std::string Subject(const Plan& plan) {
   return plan.left_out.empty() ? pods : std::to_string(placed) + " of " + pods;
 }
 
+// What is said of the subject.
+struct Predicates {
+  std::string reached;
+  std::string as_it_is;  // to be added where nothing has to move
+  std::string not_reached;
+};
+
+Predicates PredicatesOf(const Plan& plan, bool many) {
+  const bool changes = plan.before != plan.after;
+  switch (plan.goal.kind) {
+    case Goal::Kind::kEmpty:
+      return {" is empty", " already", " cannot be emptied"};
+    case Goal::Kind::kSkew: {
+      const std::string skew = " a skew of " + std::to_string(plan.after);
+      const std::string before = changes ? " instead of " + std::to_string(plan.before) : "";
+      const std::string over = " over " + plan.goal.topology_key;
+      return {" has" + skew + before + over, " already", " keeps" + skew + over};
+    }
+    case Goal::Kind::kStranded: {
+      const auto text = [&plan](int64_t amount) {
+        return packing::AmountText(plan.goal.name, amount);
+      };
+      const std::string before = changes ? " instead of " + text(plan.before) : "";
+      return {": " + text(plan.after) + before, " as it is", " stays " + text(plan.after)};
+    }
+    case Goal::Kind::kFit:
+    case Goal::Kind::kPending:
+      break;
+  }
+  return {many ? " fit" : " fits", " as it is", many ? " get no node" : " gets no node"};
+}
+
 std::string Headline(const Plan& plan) {
   const std::string subject = Subject(plan);
-  const bool empty = plan.goal.kind == Goal::Kind::kEmpty;
-  const bool many = subject.ends_with("pods");
-  if (plan.outcome == Plan::Outcome::kImpossible || plan.outcome == Plan::Outcome::kNotFound) {
-    return subject +
-           (empty  ? " cannot be emptied: "
-            : many ? " get no node: "
-                   : " gets no node: ") +
-           plan.why + '\n';
-  }
-  const std::string what = subject + (empty ? " is empty" : many ? " fit" : " fits");
+  const Predicates predicates = PredicatesOf(plan, subject.ends_with("pods"));
+  if (!HasMoves(plan)) return subject + predicates.not_reached + ": " + plan.why + '\n';
+  const std::string what = subject + predicates.reached;
   const size_t evictions = plan.evictions();
-  if (evictions == 0) return what + (empty ? " already.\n" : " as it is.\n");
+  if (evictions == 0) return what + predicates.as_it_is + ".\n";
   std::string proof;
-  if (plan.has_fewest()) {
+  if (plan.outcome == Plan::Outcome::kRefused) {
+    proof = ", which do not pay: " + plan.why;
+  } else if (plan.has_fewest()) {
     proof = "; no plan has fewer";
   } else if (plan.outcome == Plan::Outcome::kFound && plan.fewest > 0) {
     proof = "; at least " + std::to_string(plan.fewest) + " would be needed";
   }
   return what + " after " + Counted(evictions, "move") + proof + ".\n";
+}
+
+void AppendDomains(const Plan& plan, std::string& out) {
+  explain::TextTable table;
+  table.AddColumn("DOMAIN");
+  for (const char* header : {"PODS", "AFTER"}) {
+    table.AddColumn(header, explain::TextTable::Align::kRight);
+  }
+  for (const Plan::Domain& domain : plan.domains) {
+    table.AddRow({domain.value, std::to_string(domain.before), std::to_string(domain.after)});
+  }
+  out += '\n';
+  table.Append("  ", out);
+}
+
+void AppendMoves(const std::vector<Move>& moves, std::string& out) {
+  base::JsonList list(out);
+  for (const Move& move : moves) {
+    base::JsonObject one(list.Next());
+    one.Add("pod", move.pod);
+    one.AddIfNotEmpty("uid", move.uid);
+    one.AddIfNotEmpty("from", move.from);
+    one.Add("to", move.to);
+    one.Add("wave", move.wave);
+    if (!move.from.empty()) {
+      base::JsonObject frees(one.Key("frees"));
+      for (const auto& [resource, amount] : move.frees) frees.Add(resource, amount);
+      frees.Close();
+    }
+    one.Close();
+  }
+  list.Close();
+}
+
+// What the goal is about, before and after.
+void AppendMeasure(const Plan& plan, base::JsonObject& document) {
+  document.Add("before", plan.before);
+  document.Add("after", plan.after);
+  if (plan.domains.empty()) return;
+  base::JsonList domains(document.Key("domains"));
+  for (const Plan::Domain& domain : plan.domains) {
+    base::JsonObject one(domains.Next());
+    one.Add("domain", domain.value);
+    one.Add("before", domain.before);
+    one.Add("after", domain.after);
+    one.Close();
+  }
+  domains.Close();
 }
 
 }  // namespace
@@ -82,11 +166,11 @@ void AppendTable(const Plan& plan, std::string& out) {
     out += '\n';
     table.Append("  ", out);
   }
+  if (!plan.domains.empty()) AppendDomains(plan, out);
   if (!plan.left_out.empty()) {
-    const bool empty = plan.goal.kind == Goal::Kind::kEmpty;
     explain::TextTable table;
     table.AddColumn("POD");
-    table.AddColumn(empty ? "STAYS, SINCE" : "WAITS, SINCE");
+    table.AddColumn(plan.goal.serves_pods() ? "WAITS, SINCE" : "STAYS, SINCE");
     for (const LeftOut& one : plan.left_out) table.AddRow({one.pod, one.why});
     out += '\n';
     table.Append("  ", out);
@@ -100,29 +184,18 @@ void AppendJson(const Plan& plan, std::string& out) {
   document.AddIfNotEmpty("namespace", plan.goal.namespace_);
   document.Add("outcome", OutcomeName(plan.outcome));
   document.AddIfNotEmpty("why", plan.why);
-  if (plan.outcome == Plan::Outcome::kFound || plan.outcome == Plan::Outcome::kPartly) {
-    std::string& moves = document.Key("moves");
-    moves += '[';
-    for (size_t i = 0; i < plan.moves.size(); ++i) {
-      const Move& move = plan.moves[i];
-      if (i > 0) moves += ',';
-      base::JsonObject one(moves);
-      one.Add("pod", move.pod);
-      one.AddIfNotEmpty("uid", move.uid);
-      one.AddIfNotEmpty("from", move.from);
-      one.Add("to", move.to);
-      one.Add("wave", move.wave);
-      if (!move.from.empty()) {
-        base::JsonObject frees(one.Key("frees"));
-        for (const auto& [resource, amount] : move.frees) frees.Add(resource, amount);
-        frees.Close();
-      }
-      one.Close();
+  if (HasMoves(plan)) {
+    AppendMoves(plan.moves, document.Key("moves"));
+    if (plan.outcome != Plan::Outcome::kRefused) {
+      document.Add("fewest", plan.fewest);
+      document.Add("proved", plan.has_fewest());
     }
-    moves += ']';
-    document.Add("fewest", plan.fewest);
-    document.Key("proved") += plan.has_fewest() ? "true" : "false";
+    if (const auto gain = GainOf(plan)) {
+      document.Key("gain") += gain->JsonText();
+      document.Add("gainUnit", gain->unit);
+    }
   }
+  if (plan.goal.is_measured()) AppendMeasure(plan, document);
   if (!plan.left_out.empty()) {
     std::string& left_out = document.Key("leftOut");
     left_out += '[';

@@ -11,29 +11,43 @@
 #include <vector>
 
 #include "berth/api/pod.h"
+#include "berth/api/quantity.h"
 #include "berth/result.h"
 #include "berth/time.h"
 #include "src/simulator/simulation.h"
+#include "src/simulator/workload.h"
 
-// Room that is made by moving pods: a goal, and the moves that reach it.
+// Moves of pods: a goal, and the moves that reach it.
 namespace berth::plan {
 
 using PodPtr = std::shared_ptr<const api::Pod>;
 
 struct Goal {
   enum class Kind {
-    kFit,      // a pending pod has a node; one that waits for its pod group: the group starts
-    kPending,  // all pending pods of a priority, or more, have nodes
-    kEmpty,    // a node has no pod but those of DaemonSets and of its kubelet
+    kFit,       // a pending pod has a node; one that waits for its pod group: the group starts
+    kPending,   // all pending pods of a priority, or more, have nodes
+    kEmpty,     // a node has no pod but those of DaemonSets and of its kubelet
+    kSkew,      // the pods of a workload are spread over the domains of a label of nodes
+    kStranded,  // less of a resource than that is stranded, as docs/packing.md defines it
   };
   Kind kind = Kind::kFit;
-  std::string name = {};         // of the pod, "namespace/name", or of the node
+  std::string name = {};         // of the pod, "namespace/name", of the node or of the resource
   int32_t priority = INT32_MIN;  // kPending: the least; INT32_MIN: any
   std::string namespace_ = {};   // kPending: of the pods; "": any
+  simulator::Workload workload = {};  // kSkew; its namespace may be empty as it is written
+  int64_t max_skew = 1;               // kSkew: at least 1
+  std::string topology_key = {};      // kSkew
+  api::Quantity amount = {};          // kStranded: more than 0
 
-  // "fit=shop/web-3", "pending", "pending=1000", "empty=node-1". Errors: anything else.
+  // "fit=shop/web-3", "pending", "pending=1000", "empty=node-1", "skew=shop/deploy/web:1",
+  // "skew=shop/deploy/web:1@kubernetes.io/hostname", "stranded=nvidia.com/gpu:4". Errors: anything
+  // else.
   static Result<Goal> Parse(std::string_view text);
   std::string ToString() const;
+  // Whether the moves make room for pods that wait.
+  bool serves_pods() const { return kind == Kind::kFit || kind == Kind::kPending; }
+  // Whether it is reached where a number is small enough; see measure.h.
+  bool is_measured() const { return kind == Kind::kSkew || kind == Kind::kStranded; }
 
   friend bool operator==(const Goal&, const Goal&) = default;
 };
@@ -64,17 +78,32 @@ struct Plan {
     kPartly,      // of kPending: for some of the pods
     kImpossible,  // no moves of pods reach the goal
     kNotFound,    // there may be such moves: the search did not go through all
+    kRefused,     // there are such moves, and they gain too little: see RefuseBelow()
+  };
+  // A value of the goal's topology key, and how many of the workload's pods count there.
+  struct Domain {
+    std::string value;
+    int64_t before = 0;
+    int64_t after = 0;
   };
   Goal goal;
   Outcome outcome = Outcome::kNotFound;
-  std::string why = {};  // of the last two
+  std::string why = {};  // of the last three
   // In this order; each begins when the one before has ended.
   std::vector<Move> moves = {};
   // No plan that reaches the goal evicts fewer pods than this.
   size_t fewest = 0;
-  // Of kEmpty: those that hold the node. Of kPending: those that still wait.
+  // Of kEmpty: those that hold the node. Of kPending: those that still wait. Of kSkew, where that
+  // is impossible: those of the workload that stay.
   std::vector<LeftOut> left_out = {};
-  size_t judged = 0;  // how often the engine judged a pod
+  // How many pods have nodes by moves that are made for them.
+  size_t helped = 0;
+  // Of a goal that is measured: what it is about, the skew or the amount that is stranded, as it is
+  // and after the moves; cpu in milli-cores.
+  int64_t before = 0;
+  int64_t after = 0;
+  std::vector<Domain> domains = {};  // of kSkew, by value
+  size_t judged = 0;                 // how often the engine judged a pod
   // When the live cluster was read; nullopt: it was a dump.
   std::optional<Time> made = std::nullopt;
 
@@ -82,6 +111,24 @@ struct Plan {
   size_t evictions() const;
   bool has_fewest() const { return outcome == Outcome::kFound && evictions() == fewest; }
 };
+
+// What the moves of a plan bring, as docs/plan.md has it for each goal.
+struct Gain {
+  api::Quantity all;  // of all moves together, in the unit
+  size_t moves = 1;   // at least 1
+  std::string unit;   // "pods", "nodes", "skew", or the resource: in cores, bytes or pieces
+
+  // Of each move: "0.5", "1.5Gi".
+  std::string Text() const;
+  // The same as a number.
+  std::string JsonText() const;
+  bool IsBelow(const api::Quantity& least) const;
+};
+
+// nullopt: the plan evicts no pod, or reaches nothing.
+std::optional<Gain> GainOf(const Plan& plan);
+// Refuses a plan whose gain of each move is below that.
+void RefuseBelow(const api::Quantity& least, Plan& plan);
 
 struct Limits {
   // How often the engine judges at most; the search then ends with the best plan so far.
@@ -96,7 +143,8 @@ struct Limits {
 // exceeded within a wave, and pods whose budget allows no eviction stay.
 //
 // Which pods go: of each node, as few as let the other in, found by putting back one after the
-// other; where they go, the profile's scores say. A pod that fits nowhere may make others go in
+// other, and of as many those of the lower priority, then of the lower pod-deletion-cost; where
+// they go, the profile's scores say. A pod that fits nowhere may make others go in
 // turn (an ejection chain, as in Glover, "Ejection chains, reference structures and alternating
 // path methods for traveling salesman problems", 1996). Of several pending pods those of the higher
 // priority come first, and none makes another wait that has a node already. A pod group that has
@@ -104,8 +152,14 @@ struct Limits {
 // are being deleted hold their places: nothing is evicted for a pod that fits once they have ended,
 // and what is said of all plans, `fewest` and kImpossible, holds for the time after that, too.
 //
+// A skew is brought down pod by pod, from domains that have too many to those that have too few;
+// how many are needed at least is counted beforehand, for each number that the emptiest domain may
+// have in the end. What is stranded is brought down node by node: room is made for a shape that
+// would find enough of the resource there.
+//
 // `simulation` has not started, has taken its objects in, and is left as it was. Errors: the
-// cluster has no such pod or node; the pod has a node already.
+// cluster has no such pod, node or workload, or no figures of the resource; the pod has a node
+// already.
 Result<Plan> FindPlan(const Goal& goal, simulator::Simulation& simulation,
                       const Limits& limits = {});
 

@@ -16,9 +16,9 @@ namespace berth::plan {
 namespace {
 
 constexpr std::string_view kVersion = "berth.dev/v1";
-constexpr std::string_view kFields[] = {"apiVersion", "goal",   "made",   "namespace",
-                                        "outcome",    "moves",  "fewest", "proved",
-                                        "leftOut",    "judged", "why"};
+constexpr std::string_view kFields[] = {
+    "apiVersion", "goal",     "made",   "namespace", "outcome", "moves",   "fewest", "proved",
+    "gain",       "gainUnit", "before", "after",     "domains", "leftOut", "judged", "why"};
 // Clocks of two machines may differ by so much.
 constexpr Duration kClockSkew = std::chrono::minutes(5);
 
@@ -88,7 +88,9 @@ void ReadGoal(FieldReader& fields, Plan& plan) {
     return;
   }
   auto goal = Goal::Parse(text);
-  if (goal) {
+  if (goal && goal->kind == Goal::Kind::kSkew && goal->workload.namespace_.empty()) {
+    fields.Invalid("goal", Quoted(text), "names the workload without its namespace");
+  } else if (goal) {
     plan.goal = std::move(*goal);
   } else {
     fields.Invalid("goal", Quoted(text), goal.error().message);
@@ -124,6 +126,9 @@ void ReadOutcome(FieldReader& fields, Plan& plan) {
   plan.outcome = text == "partly" ? Plan::Outcome::kPartly : Plan::Outcome::kFound;
   if (text == "impossible" || text == "notFound") {
     fields.Invalid("outcome", Quoted(text), "there is nothing to carry out");
+  } else if (text == "refused") {
+    fields.Invalid("outcome", Quoted(text),
+                   "its moves gain too little; make it without --min-gain");
   } else if (std::ranges::find(kUsable, text) == std::end(kUsable)) {
     fields.Problem(UnsupportedField("outcome", Quoted(text), kUsable));
   }

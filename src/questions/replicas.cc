@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/questions/replicas.h"
 
-#include <absl/strings/ascii.h>
-#include <absl/strings/str_split.h>
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
 #include <optional>
 #include <utility>
 
-#include "src/base/suggestion.h"
 #include "src/base/text.h"
 #include "src/simulator/report.h"
 
@@ -52,62 +48,6 @@ namespace {
 using informers::Kind;
 using simulator::Simulation;
 
-// The names of the objects that own the pods: the controller or, of a Deployment, its ReplicaSets.
-std::set<std::string> OwnersOf(const Scale& scale, const Simulation& simulation) {
-  if (scale.kind != "Deployment") return {scale.name};
-  std::set<std::string> names;
-  simulation.api().ForEach(Kind::kReplicaSet, [&](const api::ObjectPtr& object) {
-    const api::ObjectMeta& meta = api::As<api::ReplicaSet>(object)->metadata;
-    const api::OwnerReference* owner = ControllerOf(meta);
-    if (meta.namespace_ != scale.namespace_ || owner == nullptr) return;
-    if (owner->kind == scale.kind && owner->name == scale.name) names.insert(meta.name);
-  });
-  return names;
-}
-
-constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
-    {"deploy", "Deployment"},
-    {"deployment", "Deployment"},
-    {"rs", "ReplicaSet"},
-    {"replicaset", "ReplicaSet"},
-    {"sts", "StatefulSet"},
-    {"statefulset", "StatefulSet"},
-    {"rc", "ReplicationController"},
-    {"replicationcontroller", "ReplicationController"},
-    {"job", "Job"}};
-
-// That the workload has no pod, and which kind or workload was probably meant.
-Error NothingToCopy(const Scale& scale, const Simulation& simulation) {
-  const std::string key = api::NamespacedKey(scale.namespace_, scale.name);
-  std::string text = "no pod of " + scale.kind + " " + key + " is there to be copied";
-  base::Suggestion kind(scale.kind);
-  for (const auto& [word, name] : kKinds) kind.Try(word);
-  base::Suggestion meant(key);
-  std::set<std::string> elsewhere;
-  const auto see = [&](const api::ObjectMeta& meta) {
-    const api::OwnerReference* owner = ControllerOf(meta);
-    if (owner == nullptr || owner->kind != scale.kind) return;
-    meant.Try(api::NamespacedKey(meta.namespace_, owner->name));
-    if (owner->name == scale.name && meta.namespace_ != scale.namespace_)
-      elsewhere.insert(meta.namespace_);
-  };
-  simulation.api().ForEach(
-      Kind::kPod, [&](const api::ObjectPtr& object) { see(api::As<api::Pod>(object)->metadata); });
-  simulation.api().ForEach(Kind::kReplicaSet, [&](const api::ObjectPtr& object) {
-    see(api::As<api::ReplicaSet>(object)->metadata);
-  });
-  if (!kind.word().empty() && Scale::KindOf(kind.word()) != scale.kind) {
-    return {text + kind.ToString()};
-  }
-  if (elsewhere.empty()) return {text + meant.ToString()};
-  std::string_view separator = "; there is ";
-  for (const std::string& other : elsewhere) {
-    text += base::Concat(separator, other, "/", scale.name, " (-n ", other, ")");
-    separator = ", ";
-  }
-  return {std::move(text)};
-}
-
 // The number at the end of a StatefulSet's pod, or -1.
 int64_t OrdinalOf(const api::Pod& pod) {
   const std::string& name = pod.metadata.name;
@@ -134,20 +74,12 @@ int PhaseRank(const std::string& phase) {
   return phase == "Unknown" ? 1 : 0;
 }
 
-int64_t DeletionCostOf(const api::Pod& pod) {
-  const std::string* text =
-      api::Find(pod.metadata.annotations, "controller.kubernetes.io/pod-deletion-cost");
-  int64_t cost = 0;
-  if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), cost);
-  return cost;
-}
-
 PodRank RankOf(const PodPtr& pod, const std::map<std::string, int64_t>& by_node) {
   PodRank rank;
   rank.pod = pod;
   rank.has_node = !pod->spec.node_name.empty();
   rank.phase = PhaseRank(pod->status.phase);
-  rank.deletion_cost = DeletionCostOf(*pod);
+  rank.deletion_cost = simulator::DeletionCostOf(*pod);
   if (rank.has_node) rank.beside = by_node.at(pod->spec.node_name);
   for (const api::PodCondition& condition : pod->status.conditions) {
     if (condition.type != "Ready" || condition.status != "True") continue;
@@ -190,19 +122,9 @@ bool GoesBefore(const PodRank& a, const PodRank& b, Time now) {
 
 // In the order in which they stay.
 std::vector<PodPtr> PodsOf(const Scale& scale, const Simulation& simulation) {
-  const std::set<std::string> owners = OwnersOf(scale, simulation);
-  const std::string owner_kind = scale.kind == "Deployment" ? "ReplicaSet" : scale.kind;
-  std::vector<PodPtr> pods;
+  std::vector<PodPtr> pods = simulator::PodsMadeBy(scale, simulation);
   std::map<std::string, int64_t> by_node;
-  simulation.api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
-    const auto& pod = std::get<PodPtr>(object);
-    const api::OwnerReference* owner = ControllerOf(pod->metadata);
-    if (pod->metadata.namespace_ != scale.namespace_ || owner == nullptr) return;
-    if (owner->kind != owner_kind || !owners.contains(owner->name)) return;
-    if (HasSuccessor(*pod)) return;
-    pods.push_back(pod);
-    ++by_node[pod->spec.node_name];
-  });
+  for (const PodPtr& pod : pods) ++by_node[pod->spec.node_name];
   if (scale.kind == "StatefulSet") {
     std::ranges::stable_sort(pods, {}, [](const PodPtr& pod) { return OrdinalOf(*pod); });
   } else {
@@ -276,33 +198,19 @@ void ApplyOrdinal(const api::Pod& like, const std::string& name, Simulation& sim
 
 }  // namespace
 
-std::string Scale::KindOf(std::string_view word) {
-  const std::string lower = absl::AsciiStrToLower(std::string(word));
-  const std::string_view kind = std::string_view(lower).substr(0, lower.find('.'));
-  for (const auto& [known, name] : kKinds) {
-    if (kind == known || (kind.ends_with('s') && kind.substr(0, kind.size() - 1) == known))
-      return std::string(name);
-  }
-  return std::string(word);
-}
-
 Result<Scale> Scale::Parse(std::string_view text) {
   const Error form{"must be [NAMESPACE/]KIND/NAME=N"};
   const size_t equals = text.rfind('=');
   if (equals == std::string_view::npos) return Fail(form);
-  const std::vector<std::string> parts = absl::StrSplit(std::string(text.substr(0, equals)), '/');
-  if (parts.size() < 2 || parts.size() > 3 || parts.front().empty()) return Fail(form);
-  Scale scale;
-  if (parts.size() == 3) scale.namespace_ = parts.front();
-  scale.kind = KindOf(parts[parts.size() - 2]);
-  scale.name = parts.back();
+  auto workload = Workload::Parse(text.substr(0, equals));
+  if (!workload) return Fail(form);
+  Scale scale{*std::move(workload)};
   const std::string_view number = text.substr(equals + 1);
   const auto [end, error] =
       std::from_chars(number.data(), number.data() + number.size(), scale.replicas);
   if (error != std::errc() || end != number.data() + number.size() || number.empty()) {
     return Fail(form);
   }
-  if (scale.kind.empty() || scale.name.empty()) return Fail(form);
   if (scale.replicas > kMostReplicas) return Fail("at most 100000 replicas");
   return scale;
 }
@@ -313,7 +221,11 @@ bool HasPods(const Scale& scale, const Simulation& simulation) {
 
 Result<void> Carry(const Scale& scale, Simulation& simulation) {
   const std::vector<PodPtr> pods = PodsOf(scale, simulation);
-  if (pods.empty()) return Fail(NothingToCopy(scale, simulation));
+  if (pods.empty()) {
+    return Fail(base::Concat("no pod of ", scale.kind, " ",
+                             api::NamespacedKey(scale.namespace_, scale.name),
+                             " is there to be copied", MeantInsteadOf(scale, simulation)));
+  }
   for (size_t i = pods.size(); i > scale.replicas; --i) {
     simulation.Delete(Kind::kPod, pods[i - 1]->metadata.Key());
   }

@@ -14,6 +14,7 @@
 #include "berth/result.h"
 #include "src/simulator/admission.h"
 #include "src/simulator/simulation.h"
+#include "src/simulator/workload.h"
 
 namespace berth::questions {
 
@@ -34,17 +35,11 @@ void Settle(simulator::Simulation& simulation);
 inline constexpr size_t kMostReplicas = 100'000;
 
 // How many pods a controller is to have.
-struct Scale {
-  std::string namespace_;
-  std::string kind;  // Deployment, ReplicaSet, StatefulSet, Job, ...
-  std::string name;
+struct Scale : simulator::Workload {
   size_t replicas = 0;
 
-  // Kubernetes' name of a kind that kubectl knows by this word, in any case: "deploy",
-  // "deployments.apps", "Deployment"; any other word as it is.
-  static std::string KindOf(std::string_view word);
-  // "shop/Deployment/web=5", the kind as KindOf() has it; "deploy/web=5" leaves the namespace
-  // empty. Errors: text of another form, more than 100,000 replicas.
+  // "shop/Deployment/web=5", or without the namespace as Workload::Parse() has it. Errors: text of
+  // another form, more than 100,000 replicas.
   static Result<Scale> Parse(std::string_view text);
 };
 

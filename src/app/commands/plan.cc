@@ -252,6 +252,7 @@ int Plan(const std::vector<std::string>& arguments, const std::string& program,
   if (goal.kind == plan::Goal::Kind::kPending) goal.namespace_ = flags->namespace_;
   auto plan = plan::FindPlan(goal, *picture->simulation, flags->plan_limits);
   if (!plan) return FailWith(plan.error().message);
+  if (flags->min_gain) plan::RefuseBelow(*flags->min_gain, *plan);
   if (flags->live()) plan->made = base::RealClock().WallNow();
   std::string text;
   IsDocument(flags->output) ? plan::AppendJson(*plan, text) : plan::AppendTable(*plan, text);

@@ -30,10 +30,10 @@ constexpr std::string_view kPacking =
     "and what still fits. Changes nothing.";
 
 constexpr std::string_view kPlan =
-    "Searches few moves of pods that make room: for a pending pod, or until a node is empty. "
-    "Prints "
-    "them in order; each state on the way is one that the scheduler allows. Changes nothing "
-    "without --apply, which carries out a plan that was kept.";
+    "Searches few moves of pods that make room for a pending pod, empty a node, spread the pods of "
+    "a workload or make use of what is stranded. Prints them in order; each state on the way is "
+    "one that the scheduler allows. Changes nothing without --apply, which carries out a plan that "
+    "was kept.";
 constexpr std::string_view kUi =
     "Shows a cluster in a browser: prints the address of a page that this machine alone is served, "
     "to those alone who know the address, until it is interrupted. Changes nothing.";
@@ -159,8 +159,8 @@ void AddNamespace(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   if (one_pod) meaning = "The pod's namespace (that of the context, else default).";
   if (command == OfflineCommand::kPlan) {
     meaning =
-        "The pod's namespace (that of the context, else default); of the goal pending: only pods "
-        "of this namespace.";
+        "The namespace of the goal's pod or workload (that of the context, else default); of the "
+        "goal pending: only pods of this namespace.";
   }
   if (command == OfflineCommand::kSimulate) {
     meaning =
@@ -222,24 +222,56 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
               out.claims);
 }
 
+Result<void> SetGoal(const std::string& value, OfflineFlags& out) {
+  constexpr std::string_view kFit = "fit=";
+  if (value.starts_with(kFit)) {
+    out.goal = plan::Goal{.kind = plan::Goal::Kind::kFit};
+    return SetPod(value.substr(kFit.size()), out);
+  }
+  auto goal = plan::Goal::Parse(value);
+  if (!goal) return Fail(goal.error());
+  out.goal = std::move(*goal);
+  return {};
+}
+
+// That the namespace of what the goal names is clear.
+Result<void> CompleteGoal(OfflineFlags& out) {
+  if (!out.goal) return {};
+  if (out.goal->kind == plan::Goal::Kind::kFit) out.goal->name = out.pod;
+  if (out.goal->kind != plan::Goal::Kind::kSkew) return {};
+  std::string& its = out.goal->workload.namespace_;
+  if (!its.empty()) {
+    if (out.Shows(its)) return {};
+    return Fail("--namespace is " + out.namespace_ + ", and the workload's " + its);
+  }
+  if (out.all_namespaces) return Fail("a workload is not found by name across all namespaces");
+  auto found = NamespaceOf(out);
+  if (!found) return Fail(found.error());
+  its = *std::move(found);
+  return {};
+}
+
 void AddGoal(FlagSet& flags, OfflineFlags& out) {
   flags.Group("Plan flags");
   flags.Add(
       "goal", "GOAL",
       "fit=POD: the pending pod, NAME, pod/NAME or NAMESPACE/NAME, has a node; pending[=PRIORITY]: "
       "so have all of at least that priority; empty=NODE: the node has no pod but those of "
-      "DaemonSets and of its kubelet.",
-      [&out](const std::string& value) -> Result<void> {
-        constexpr std::string_view kFit = "fit=";
-        if (value.starts_with(kFit)) {
-          out.goal = plan::Goal{.kind = plan::Goal::Kind::kFit};
-          return SetPod(value.substr(kFit.size()), out);
-        }
-        auto goal = plan::Goal::Parse(value);
-        if (!goal) return Fail(goal.error());
-        out.goal = std::move(*goal);
-        return {};
-      });
+      "DaemonSets and of its kubelet; skew=[NAMESPACE/]KIND/NAME:MAX[@KEY]: the numbers of the "
+      "workload's pods, such as deploy/web's, in the domains of the label KEY "
+      "(topology.kubernetes.io/zone) differ by at most MAX; stranded=RESOURCE:AMOUNT: less than "
+      "that of the resource is stranded.",
+      [&out](const std::string& value) { return SetGoal(value, out); });
+  flags.Add("min-gain", "QUANTITY",
+            "Refuses a plan whose moves gain less each: pods with nodes, emptied nodes, pods of "
+            "skew, or cores, bytes or pieces that are not stranded any more. The exit code is 1 "
+            "then.",
+            [&out](const std::string& value) -> Result<void> {
+              auto gain = api::Quantity::Parse(value);
+              if (!gain || *gain < api::Quantity()) return Fail("must be a quantity from 0");
+              out.min_gain = *gain;
+              return {};
+            });
   flags.Value("most-judged",
               "How often the search may judge a pod; a larger number may find a shorter plan "
               "(20000).",
@@ -269,6 +301,7 @@ Result<void> CheckPlan(const OfflineFlags& flags) {
     return flags.goal ? Result<void>() : Fail("which goal? Name it with --goal");
   }
   if (flags.goal) return Fail("--apply and --goal exclude each other: the plan has its goal");
+  if (flags.min_gain) return Fail("--min-gain goes with --goal");
   if (!flags.live()) return Fail("--apply and --cluster exclude each other: a dump has no pods");
   return {};
 }
@@ -388,7 +421,7 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
     const auto default_namespace = NamespaceOf(out);
     if (default_namespace) out.what_if.default_namespace = *default_namespace;
   }
-  if (out.goal && out.goal->kind == plan::Goal::Kind::kFit) out.goal->name = out.pod;
+  if (auto completed = CompleteGoal(out); !completed) return Fail(completed.error());
   return out;
 }
 

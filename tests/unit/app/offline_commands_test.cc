@@ -924,6 +924,41 @@ TEST_F(OfflineCommandsTest, APlanIsPrintedAndItsLackEndsWithOne) {
   ExpectRefused("a goal is fit=NAMESPACE/NAME, pending, ", Plan, {"--goal=full=n1"});
 }
 
+TEST_F(OfflineCommandsTest, APlanThatDoesNotPayEndsWithOne) {
+  file_ = folder_.Write("pieces.yaml", kPieces);
+  EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "--min-gain=1"}), kDone);
+  EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "--min-gain=1.5"}), kNegative);
+  EXPECT_THAT(out_, StartsWith("default/big fits after 1 move, which do not pay: "));
+  EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "--min-gain=1500m", "-ojson"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr(R"("outcome":"refused")"));
+  ExpectRefused("must be a quantity from 0", Plan, {"--goal=pending", "--min-gain=-1"});
+  ExpectRefused("--min-gain goes with --goal", Plan, {"--apply=plan.yaml", "--min-gain=1"}, false);
+}
+
+TEST_F(OfflineCommandsTest, AWorkloadIsNamedAsForScale) {
+  file_ = folder_.Write("spread.yaml", R"(
+{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {rack: a}}, status: {allocatable: {cpu: "4", pods: "9"}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n2, labels: {rack: b}}, status: {allocatable: {cpu: "4", pods: "9"}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: u, controller: true}]}, spec: {nodeName: n1, containers: [{name: m}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b, namespace: shop, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: u, controller: true}]}, spec: {nodeName: n1, containers: [{name: m}]}}
+)");
+  for (const Arguments& named : {Arguments{"--goal=skew=shop/StatefulSet/db:1@rack"},
+                                 {"--goal=skew=sts/db:1@rack", "-n", "shop"}}) {
+    EXPECT_EQ(Run(Plan, named), kDone) << err_;
+    EXPECT_THAT(out_, StartsWith("shop/StatefulSet/db has a skew of 0 instead of 2 over rack after "
+                                 "1 move; no plan has fewer.\n"));
+  }
+  ExpectRefused("no pod of StatefulSet default/db is there; there is shop/db (-n shop)", Plan,
+                {"--goal=skew=sts/db:1@rack"});
+  ExpectRefused("--namespace is shop, and the workload's other", Plan,
+                {"--goal=skew=other/sts/db:1", "-n", "shop"});
+  ExpectRefused("a workload is not found by name across all namespaces", Plan,
+                {"--goal=skew=sts/db:1", "-A"});
+}
+
 TEST_F(OfflineCommandsTest, WhatIsNoPlanToApplyIsRefusedBeforeACluster) {
   const std::string file = folder_.Write("plan.yaml", R"(apiVersion: berth.dev/v1
 goal: fit=default/big

@@ -391,6 +391,29 @@ TEST_F(SurveyPropertyTest, AreThoseOfThePlainFormulas) {
       gangs += pool.largest_gang > 0 ? 1 : 0;
     }
     overcommitted += figures.overcommitted_nodes;
+    for (const char* resource : {"cpu", "memory", "nvidia.com/gpu"}) {
+      const auto stranding = MeasureStranding(simulation_->scheduler().cache(),
+                                              simulation_->scheduler().pending_pods(), resource);
+      int64_t of_pools = 0;
+      bool has_figures = false;
+      for (const PoolFigures& pool : figures.pools) {
+        for (const ResourceFigures& of : pool.resources) {
+          if (of.resource != resource) continue;
+          of_pools += of.stranded;
+          has_figures = true;
+        }
+      }
+      ASSERT_TRUE(stranding || !has_figures);
+      if (!stranding) continue;
+      int64_t of_nodes = 0;
+      for (const StrandedNode& node : stranding->nodes) {
+        of_nodes += node.amount;
+        EXPECT_FALSE(node.shapes.empty());
+      }
+      EXPECT_EQ(stranding->amount, of_pools);
+      EXPECT_EQ(of_nodes, of_pools);
+      EXPECT_EQ(stranding->pools, figures.pools.size());
+    }
   }
   EXPECT_GT(stranded, 20u);
   EXPECT_GT(gangs, 50u);

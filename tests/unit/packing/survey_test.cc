@@ -142,6 +142,31 @@ TEST_F(SurveyTest, AResourceThatNoPodAsksForIsNotStranded) {
   EXPECT_EQ(Of(MeasurePool(), "example.com/gpu").stranded, 2);
 }
 
+TEST_F(SurveyTest, ANodeThatStrandsAResourceIsNamedWithTheShapesThatWantIt) {
+  Apply(MakeNode("a").Allocatable({{"cpu", "1"}, {"memory", "1Gi"}, {"example.com/gpu", "2"}}));
+  Apply(MakeNode("b").Allocatable({{"cpu", "2"}, {"memory", "1Gi"}, {"example.com/gpu", "2"}}));
+  AddPods(1, "a", "1", "0");
+  AddPods(1, "b", "1", "0");
+  Apply(MakePod().Name("gpu").Req({{"cpu", "1"}, {"example.com/gpu", "1"}}));
+  Apply(MakePod().Name("large").Req({{"cpu", "1"}, {"example.com/gpu", "3"}}));
+  simulation_->RunDue();
+  const cache::Cache& cache = simulation_->scheduler().cache();
+  const auto measure = [&](std::string_view resource) {
+    return MeasureStranding(cache, simulation_->scheduler().pending_pods(), resource);
+  };
+  const auto stranding = measure("example.com/gpu");
+  ASSERT_TRUE(stranding);
+  EXPECT_EQ(stranding->amount, 2);
+  EXPECT_EQ(stranding->pools, 1u);
+  ASSERT_EQ(stranding->nodes.size(), 1u);
+  EXPECT_EQ(stranding->nodes[0].row, cache.FindNode("a"));
+  EXPECT_EQ(stranding->nodes[0].amount, 2);
+  ASSERT_EQ(stranding->nodes[0].shapes.size(), 1u) << "large would not find enough";
+  EXPECT_EQ(stranding->nodes[0].shapes[0].milli_cpu, 1000);
+  EXPECT_EQ(measure("cpu")->amount, 0);
+  EXPECT_FALSE(measure("example.com/fpga"));
+}
+
 TEST_F(SurveyTest, PodsOfDaemonSetsAndStaticPodsAreNeitherTypicalNorUse) {
   Apply(MakeNode("a").Allocatable({{"cpu", "1"}, {"memory", "10Gi"}}));
   Apply(MakePod().Name("agent").OnNode("a").Owner("DaemonSet", "agent", "u").Req({{"cpu", "1m"}}));

@@ -775,6 +775,100 @@ TEST_F(ApplyTest, ANodeThatIsEmptyAlreadyIsCordoned) {
 }
 
 // A pod that went by itself needs no eviction, and one that is bound already no room.
+class ApplyMeasuredTest : public ApplyTest {
+ protected:
+  static constexpr const char* kGoal = "skew=default/rs/web:1";
+  // Four pods in one zone, none in the other; n3 is in the zone that has them.
+  static void FillZones(FakeCluster& cluster) {
+    cluster.Put(Node("n1", "4").Label(kZone, "a"));
+    cluster.Put(Node("n2", "4").Label(kZone, "b"));
+    cluster.Put(Node("n3", "1").Label(kZone, "a"));
+    for (const char* name : {"a", "b", "c", "d"}) cluster.PutReady(Replica(name).OnNode("n1"));
+    cluster.least_ready = 3;
+  }
+};
+
+TEST_F(ApplyMeasuredTest, PodsAreSpread) {
+  FakeCluster cluster;
+  FillZones(cluster);
+  const Plan plan = PlanOf(cluster, kGoal);
+  ASSERT_EQ(plan.moves.size(), 2u);
+  ASSERT_EQ(plan.moves.back().wave, 2u);
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_THAT(States(applied), ElementsAre(State::kDone, State::kDone));
+  EXPECT_THAT(cluster.evicted, ElementsAre("a", "b"));
+  EXPECT_EQ(cluster.NodeOf("next-1"), "n2");
+  EXPECT_EQ(cluster.NodeOf("next-2"), "n2");
+  EXPECT_EQ(cluster.lowest, 3);
+  EXPECT_THAT(cluster.events.at("a"), HasSubstr("skew=default/ReplicaSet/web:1"));
+}
+
+TEST_F(ApplyMeasuredTest, AGoalThatIsReachedMeanwhileEndsTheEvictions) {
+  FakeCluster cluster;
+  FillZones(cluster);
+  const Plan plan = PlanOf(cluster, kGoal);
+  cluster.after_eviction = [&cluster] { cluster.pods.erase("default/c"); };
+  cluster.least_ready = 2;
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_THAT(States(applied), ElementsAre(State::kDone, State::kSkipped));
+  EXPECT_EQ(applied.moves[1].why, "the goal is reached already");
+  EXPECT_THAT(cluster.evicted, ElementsAre("a"));
+}
+
+TEST_F(ApplyMeasuredTest, WherePodsLandedDecidesAtTheEnd) {
+  FakeCluster cluster;
+  FillZones(cluster);
+  cluster.pods.erase("default/c");
+  cluster.pods.erase("default/d");
+  cluster.least_ready = 1;
+  const Plan plan = PlanOf(cluster, kGoal);
+  ASSERT_EQ(plan.moves.size(), 1u);
+  cluster.goes_to = "n3";
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kStopped);
+  EXPECT_EQ(applied.why,
+            "the end: the skew of default/ReplicaSet/web over topology.kubernetes.io/zone is 2");
+  EXPECT_THAT(States(applied), ElementsAre(State::kDone));
+  EXPECT_EQ(applied.moves[0].node, "n3");
+}
+
+// Where a target is taken by another pod of the plan, the next best node is in the zone that is too
+// full.
+TEST_F(ApplyMeasuredTest, APodGetsNoTargetInAnotherDomain) {
+  FakeCluster cluster;
+  FillZones(cluster);
+  cluster.Put(Node("n2", "1").Label(kZone, "b"));
+  cluster.Put(Node("n4", "1").Label(kZone, "b"));
+  cluster.Put(Node("n5", "8").Label(kZone, "a"));
+  const Plan plan = PlanOf(cluster, kGoal);
+  ASSERT_EQ(plan.moves.size(), 2u);
+  ASSERT_NE(plan.moves[0].to, plan.moves[1].to);
+  cluster.after_eviction = [&] {
+    cluster.goes_to = plan.moves[cluster.evicted.size() == 1 ? 1 : 0].to;
+  };
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_EQ(applied.moves[0].node, plan.moves[1].to);
+  EXPECT_EQ(applied.moves[1].node, plan.moves[0].to);
+  EXPECT_THAT(cluster.events.at("b"), HasSubstr("is to go from n1 to " + plan.moves[0].to));
+}
+
+TEST_F(ApplyMeasuredTest, WhatIsStrandedIsFreed) {
+  FakeCluster cluster;
+  cluster.Put(Node("g1", "1").Allocatable({{"example.com/gpu", "2"}}));
+  cluster.Put(Node("n1", "1"));
+  cluster.PutReady(Replica("a").OnNode("g1"));
+  cluster.Put(test::MakePod().Name("train").Req({{"cpu", "1"}, {"example.com/gpu", "2"}}));
+  const Plan plan = PlanOf(cluster, "stranded=example.com/gpu:1");
+  ASSERT_EQ(plan.moves.size(), 1u);
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_THAT(cluster.evicted, ElementsAre("a"));
+  EXPECT_EQ(cluster.NodeOf("next-1"), "n1");
+}
+
 TEST_F(ApplyTest, WhatIsDoneByOthersIsSkipped) {
   FakeCluster cluster;
   Fill(cluster);

@@ -52,35 +52,48 @@ TEST(PlanFileTest, ReadsWhatIsWritten) {
 class WrittenPlanTest : public test::SimulatorFixture {};
 
 TEST_F(WrittenPlanTest, IsReadBack) {
-  Apply(test::MakeNode("n1").Allocatable({{"cpu", "4"}}));
-  Apply(test::MakeNode("n2").Allocatable({{"cpu", "4"}}));
-  Apply(test::MakePod()
-            .Name("a")
-            .Uid("ua")
-            .Req({{"cpu", "2"}})
-            .Owner("ReplicaSet", "w", "u")
-            .OnNode("n1"));
-  Apply(test::MakePod().Name("c").Uid("uc").Req({{"cpu", "2"}}).OnNode("n2"));
-  Apply(test::MakePod().Name("big").Uid("ub").Req({{"cpu", "4"}}));
+  const auto node = [](std::string_view name) {
+    return test::MakeNode(name)
+        .Allocatable({{"cpu", "4"}})
+        .Label("topology.kubernetes.io/zone", name);
+  };
+  Apply(node("n1"));
+  Apply(node("n2").Allocatable({{"example.com/gpu", "1"}}));
+  for (const char* name : {"a", "b"}) {
+    Apply(test::MakePod()
+              .Name(name)
+              .Uid(std::string("u") + name)
+              .Req({{"cpu", "2"}})
+              .Owner("ReplicaSet", "w", "u")
+              .OnNode("n2"));
+  }
+  Apply(test::MakePod().Name("big").Uid("ub").Req({{"cpu", "3"}, {"example.com/gpu", "1"}}));
   simulation_->RunDue();
-  auto plan = FindPlan(*Goal::Parse("fit=default/big"), *simulation_);
-  ASSERT_TRUE(plan);
-  plan->made = Time() + 24h;
-  std::string json;
-  AppendJson(*plan, json);
-  json.insert(1, R"("apiVersion":"berth.dev/v1",)");
-  const auto yaml = documents::ToYaml(*documents::ParseJson(json, ""));
-  for (const std::string& text : {json, yaml}) {
-    const auto read = ReadPlan(text, "plan");
-    ASSERT_TRUE(read) << read.error().message;
-    EXPECT_EQ(read->made, plan->made);
-    ASSERT_EQ(read->moves.size(), plan->moves.size());
-    for (size_t i = 0; i < read->moves.size(); ++i) {
-      EXPECT_EQ(read->moves[i].pod, plan->moves[i].pod);
-      EXPECT_EQ(read->moves[i].uid, plan->moves[i].uid);
-      EXPECT_EQ(read->moves[i].from, plan->moves[i].from);
-      EXPECT_EQ(read->moves[i].to, plan->moves[i].to);
-      EXPECT_EQ(read->moves[i].wave, plan->moves[i].wave);
+  for (const char* goal : {"fit=default/big", "pending", "empty=n2", "skew=default/rs/w:1",
+                           "stranded=example.com/gpu:1"}) {
+    SCOPED_TRACE(goal);
+    auto plan = FindPlan(*Goal::Parse(goal), *simulation_);
+    ASSERT_TRUE(plan);
+    ASSERT_EQ(plan->outcome, Plan::Outcome::kFound) << plan->why;
+    ASSERT_GT(plan->evictions(), 0u);
+    plan->made = Time() + 24h;
+    std::string json;
+    AppendJson(*plan, json);
+    json.insert(1, R"("apiVersion":"berth.dev/v1",)");
+    const auto yaml = documents::ToYaml(*documents::ParseJson(json, ""));
+    for (const std::string& text : {json, yaml}) {
+      const auto read = ReadPlan(text, "plan");
+      ASSERT_TRUE(read) << read.error().message;
+      EXPECT_EQ(read->goal, plan->goal);
+      EXPECT_EQ(read->made, plan->made);
+      ASSERT_EQ(read->moves.size(), plan->moves.size());
+      for (size_t i = 0; i < read->moves.size(); ++i) {
+        EXPECT_EQ(read->moves[i].pod, plan->moves[i].pod);
+        EXPECT_EQ(read->moves[i].uid, plan->moves[i].uid);
+        EXPECT_EQ(read->moves[i].from, plan->moves[i].from);
+        EXPECT_EQ(read->moves[i].to, plan->moves[i].to);
+        EXPECT_EQ(read->moves[i].wave, plan->moves[i].wave);
+      }
     }
   }
 }
@@ -90,6 +103,9 @@ TEST(PlanFileTest, EachProblemNamesItsField) {
       {"goal: fit", "gaol: fit", "gaol"},
       {"goal: fit=ml/train-0\n", "", "goal: Required value"},
       {"fit=ml/train-0", "fit=train", "goal: Invalid value: \"fit=train\""},
+      {"fit=ml/train-0", "skew=deploy/web:1", "goal: Invalid value: \"skew=deploy/web:1\""},
+      {"fit=ml/train-0", "stranded=cpu", "goal: Invalid value: \"stranded=cpu\""},
+      {"outcome: found", "outcome: refused", "make it without --min-gain"},
       {"made: 2026-11-28T05:00:00Z\n", "", "made: Required value"},
       {"2026-11-28T05:00:00Z", "yesterday", "made: Invalid value: \"yesterday\""},
       {"outcome: found", "outcome: impossible", "outcome: Invalid value: \"impossible\""},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each state of a plan is allowed in a cluster that knows nothing of the search, its goal is
-// reached, and where it says that fewer moves do not do, no single move does.
+// Each state of a plan is allowed in a cluster that knows nothing of the search, no budget loses
+// more pods within a wave than it allows, the goal is reached, and where it says that fewer moves
+// do not do, or none, no single move does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "berth/label_selector.h"
+#include "src/plan/measure.h"
 #include "src/plan/plan.h"
 #include "src/simulator/picture.h"
 #include "tests/unit/simulator/random_simulation.h"
@@ -19,11 +22,12 @@ namespace {
 using informers::Kind;
 using test::Objects;
 
-constexpr uint64_t kClusters = 400;
+constexpr uint64_t kClusters = 600;
 constexpr size_t kNodes = 6;
 constexpr size_t kPlaced = 32;
 
 constexpr int64_t kNodeCpu = 4;
+constexpr std::string_view kDevice = "example.com/gpu";
 
 // A random pod that asks for so many cores, and of the rest keeps what other pods matter for.
 void AskForCpu(api::Pod& pod, uint64_t cores) {
@@ -50,10 +54,10 @@ Objects RandomMovable(Random& random) {
   std::erase_if(objects, [&](api::ObjectPtr& object) {
     if (const auto* node = api::As<api::Node>(object)) {
       auto sized = std::make_shared<api::Node>(*node);
-      sized->status.allocatable = test::MakeNode()
-                                      .Allocatable({{"cpu", std::to_string(kNodeCpu)}})
-                                      .Obj()
-                                      .status.allocatable;
+      test::NodeBuilder offers = test::MakeNode();
+      offers.Allocatable({{"cpu", std::to_string(kNodeCpu)}});
+      if ((sized->metadata.name.back() - '0') % 2 == 0) offers.Allocatable({{kDevice, "2"}});
+      sized->status.allocatable = offers.Obj().status.allocatable;
       free[sized->metadata.name] = kNodeCpu;
       object = std::shared_ptr<const api::Node>(std::move(sized));
     } else if (const auto* placed = api::As<api::Pod>(object)) {
@@ -75,6 +79,49 @@ Objects RandomMovable(Random& random) {
     return false;
   });
   return objects;
+}
+
+// Of pods of one label, in one namespace.
+void AddBudgets(Random& random, Objects& objects) {
+  for (const char* app : {"db", "web"}) {
+    if (random.Below(2) == 0) continue;
+    auto budget = std::make_shared<api::PodDisruptionBudget>();
+    budget->metadata.namespace_ = "default";
+    budget->metadata.name = app;
+    budget->spec.selector = test::MakeSelector({{"app", app}});
+    budget->status.disruptions_allowed = static_cast<int32_t>(random.Below(3));
+    objects.emplace_back(std::shared_ptr<const api::PodDisruptionBudget>(std::move(budget)));
+  }
+}
+
+bool Covers(const api::PodDisruptionBudget& budget, const api::Pod& pod) {
+  return budget.metadata.namespace_ == pod.metadata.namespace_ &&
+         LabelSelectorMatcher::Make(budget.spec.selector)->Matches(pod.metadata.labels);
+}
+
+std::vector<const api::PodDisruptionBudget*> BudgetsOf(const api::Pod& pod,
+                                                       const Objects& objects) {
+  std::vector<const api::PodDisruptionBudget*> budgets;
+  for (const api::ObjectPtr& object : objects) {
+    const auto* budget = api::As<api::PodDisruptionBudget>(object);
+    if (budget != nullptr && Covers(*budget, pod)) budgets.push_back(budget);
+  }
+  return budgets;
+}
+
+// The pods of random clusters are not ready, and so few that each counts.
+void CheckBudgets(const Plan& plan, const Objects& objects) {
+  const auto simulation = test::MakeSimulation(objects);
+  std::map<std::pair<size_t, const api::PodDisruptionBudget*>, int32_t> gone;  // by wave
+  for (const Move& move : plan.moves) {
+    if (move.from.empty()) continue;
+    const auto budgets = BudgetsOf(*simulation->FindPod(move.pod), objects);
+    EXPECT_LE(budgets.size(), 1u) << move.pod;
+    for (const auto* budget : budgets) {
+      EXPECT_LE(++gone[std::pair(move.wave, budget)], budget->status.disruptions_allowed)
+          << move.pod;
+    }
+  }
 }
 
 bool Fits(simulator::Simulation& simulation, const PodPtr& pod, const std::string& node) {
@@ -111,16 +158,16 @@ void ForEachPending(const simulator::Simulation& simulation, Visit visit) {
 void Check(const Plan& plan, const Objects& objects) {
   const auto simulation = test::MakeSimulation(objects);
   simulation->RunDue();
+  CheckBudgets(plan, objects);
   const bool empty = plan.goal.kind == Goal::Kind::kEmpty;
-  std::set<std::string> waiting = {plan.goal.name};
+  std::set<std::string> waiting;
+  if (plan.goal.kind == Goal::Kind::kFit) waiting = {plan.goal.name};
   if (plan.goal.kind == Goal::Kind::kPending) {
-    waiting.clear();
     for (const LeftOut& one : plan.left_out) EXPECT_EQ(NodeOf(*simulation, one.pod), "");
     ForEachPending(*simulation, [&](const std::string& key) { waiting.insert(key); });
     for (const LeftOut& one : plan.left_out) EXPECT_EQ(waiting.erase(one.pod), 1u);
   }
   if (empty) {
-    waiting.clear();
     simulation->Apply(simulator::Cordoned(
         *simulator::FindIn<api::Node>(simulation->api(), Kind::kNode, plan.goal.name)));
   }
@@ -137,6 +184,9 @@ void Check(const Plan& plan, const Objects& objects) {
     EXPECT_TRUE(Carry(*simulation, move.pod, move.to));
   }
   EXPECT_TRUE(waiting.empty());
+  if (plan.goal.is_measured()) {
+    EXPECT_EQ(WhyNotReached(plan.goal, *simulation), "");
+  }
   if (!empty) return;
   for (const PodPtr& pod : simulator::PodsOn(*simulation, plan.goal.name)) {
     EXPECT_TRUE(IsDaemon(*pod) || IsMirror(*pod) || pod->metadata.deletion_timestamp)
@@ -144,32 +194,98 @@ void Check(const Plan& plan, const Objects& objects) {
   }
 }
 
-// Whether one move, of whichever pod to whichever node, lets the pod in.
-bool OneMoveDoes(const std::string& key, const Objects& objects) {
-  const auto all = test::MakeSimulation(objects);
-  all->RunDue();
+bool IsReached(const Goal& goal, simulator::Simulation& simulation) {
+  simulation.RunDue();
+  if (goal.is_measured()) return WhyNotReached(goal, simulation).empty();
+  const auto judgement = simulation.scheduler().Judge(simulation.FindPod(goal.name));
+  return judgement->kind() == engine::Judgement::Kind::kScheduled;
+}
+
+// Whether one move, of whichever pod to whichever node, reaches the goal.
+bool OneMoveDoes(const Goal& goal, const Objects& objects) {
+  const auto simulation = test::MakeSimulation(objects);
+  simulation->RunDue();
   std::vector<PodPtr> movable;
-  all->api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
+  simulation->api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
     const PodPtr& pod = std::get<PodPtr>(object);
-    if (!pod->spec.node_name.empty() && WhyItStays(*pod).empty()) movable.push_back(pod);
+    if (pod->spec.node_name.empty() || !WhyItStays(*pod).empty()) return;
+    const auto budgets = BudgetsOf(*pod, objects);
+    if (budgets.size() > 1) return;
+    if (budgets.size() == 1 && budgets[0]->status.disruptions_allowed == 0) return;
+    movable.push_back(pod);
   });
   for (const PodPtr& pod : movable) {
+    const std::string key = pod->metadata.Key();
     for (size_t n = 0; n < kNodes; ++n) {
-      const auto simulation = test::MakeSimulation(objects);
+      const bool does =
+          Carry(*simulation, key, "node-" + std::to_string(n)) && IsReached(goal, *simulation);
+      simulation->Delete(Kind::kPod, key);
+      simulation->Apply(pod);
       simulation->RunDue();
-      if (!Carry(*simulation, pod->metadata.Key(), "node-" + std::to_string(n))) continue;
-      simulation->RunDue();
-      const auto judgement = simulation->scheduler().Judge(simulation->FindPod(key));
-      if (judgement->kind() == engine::Judgement::Kind::kScheduled) return true;
+      if (does) return true;
     }
   }
   return false;
 }
 
-TEST(PlanPropertyTest, EachStateIsAllowedAndFewerDoNotDo) {
+// What a search found, and how often.
+struct Seen {
   std::map<Plan::Outcome, size_t> outcomes;
   size_t moves = 0;
-  size_t proved_two = 0;
+  size_t several = 0;  // waves
+  size_t proved = 0;   // that one move is not enough
+};
+
+Goal GoalOf(uint64_t seed, const std::string& waiting) {
+  switch (seed % 6) {
+    case 0:
+      return {.kind = Goal::Kind::kPending};
+    case 1:
+      return {.kind = Goal::Kind::kEmpty, .name = "node-0"};
+    case 2:
+      return *Goal::Parse("skew=default/rs/web:1@zone");
+    case 3:
+      return *Goal::Parse("stranded=" + std::string(kDevice) + ":" +
+                          std::to_string(1 + seed / 6 % 3));
+    default:
+      return {.kind = Goal::Kind::kFit, .name = waiting};
+  }
+}
+
+// The plan, the same again, and whether it keeps what plan.h promises.
+void SearchAndCheck(const Goal& goal, const Objects& objects, Seen& seen) {
+  const auto simulation = test::MakeSimulation(objects);
+  simulation->RunDue();
+  const auto plan = FindPlan(goal, *simulation);
+  // There may be no pod of the workload, and no domain that it may be in.
+  if (!plan && goal.kind == Goal::Kind::kSkew) return;
+  ASSERT_TRUE(plan.has_value()) << plan.error().message;
+  ++seen.outcomes[plan->outcome];
+  if (plan->outcome == Plan::Outcome::kFound || plan->outcome == Plan::Outcome::kPartly) {
+    seen.moves += plan->evictions();
+    if (!plan->moves.empty() && plan->moves.back().wave > 1) ++seen.several;
+    Check(*plan, objects);
+    EXPECT_GE(plan->evictions(), plan->outcome == Plan::Outcome::kFound ? plan->fewest : 0);
+  }
+  const bool none = plan->outcome == Plan::Outcome::kImpossible;
+  const bool proved =
+      goal.is_measured() ? none || plan->fewest > 1
+                         : goal.kind == Goal::Kind::kFit && plan->has_fewest() && plan->fewest == 2;
+  if (proved) {
+    ++seen.proved;
+    EXPECT_FALSE(OneMoveDoes(goal, objects));
+  }
+  const auto other = test::MakeSimulation(objects);
+  other->RunDue();
+  std::string first;
+  std::string second;
+  AppendJson(*plan, first);
+  AppendJson(*FindPlan(goal, *other), second);
+  EXPECT_EQ(first, second);
+}
+
+TEST(PlanPropertyTest, EachStateIsAllowedAndFewerDoNotDo) {
+  std::map<Goal::Kind, Seen> seen;
   for (uint64_t seed = 1; seed <= kClusters; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -182,40 +298,30 @@ TEST(PlanPropertyTest, EachStateIsAllowedAndFewerDoNotDo) {
       key = pod->metadata.Key();
       objects.push_back(PodPtr(std::move(pod)));
     }
-    const auto simulation = test::MakeSimulation(objects);
-    simulation->RunDue();
-    const Goal goals[] = {{.kind = Goal::Kind::kFit, .name = key},
-                          {.kind = Goal::Kind::kFit, .name = key},
-                          {.kind = Goal::Kind::kPending},
-                          {.kind = Goal::Kind::kEmpty, .name = "node-0"}};
-    const Goal& goal = goals[seed % 4];
-    const auto plan = FindPlan(goal, *simulation);
-    ASSERT_TRUE(plan.has_value()) << plan.error().message;
-    ++outcomes[plan->outcome];
-    if (plan->outcome == Plan::Outcome::kFound || plan->outcome == Plan::Outcome::kPartly) {
-      moves += plan->evictions();
-      Check(*plan, objects);
+    const Goal goal = GoalOf(seed, key);
+    if (goal.kind == Goal::Kind::kStranded) {
+      auto pod = std::make_shared<api::Pod>(test::MakePod().Name("train").Obj());
+      pod->spec.containers =
+          test::MakePod().Req({{"cpu", "2"}, {kDevice, "1"}}).Obj().spec.containers;
+      objects.push_back(PodPtr(std::move(pod)));
     }
-    const bool fit = goal.kind == Goal::Kind::kFit;
-    if (fit && plan->has_fewest() && plan->fewest == 2) {
-      ++proved_two;
-      EXPECT_FALSE(OneMoveDoes(key, objects));
-    }
-    // The same again.
-    const auto other = test::MakeSimulation(objects);
-    other->RunDue();
-    std::string first;
-    std::string second;
-    AppendJson(*plan, first);
-    AppendJson(*FindPlan(goal, *other), second);
-    EXPECT_EQ(first, second);
+    if (random.Below(3) == 0) AddBudgets(random, objects);
+    SearchAndCheck(goal, objects, seen[goal.kind]);
   }
   // All that is tested has happened.
-  EXPECT_GT(outcomes[Plan::Outcome::kFound], kClusters / 10);
-  EXPECT_GT(outcomes[Plan::Outcome::kPartly], 5u);
-  EXPECT_GT(outcomes[Plan::Outcome::kImpossible], 5u);
-  EXPECT_GT(moves, kClusters / 10);
-  EXPECT_GT(proved_two, 0u);
+  for (const Goal::Kind kind : {Goal::Kind::kFit, Goal::Kind::kPending, Goal::Kind::kEmpty,
+                                Goal::Kind::kSkew, Goal::Kind::kStranded}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    EXPECT_GT(seen[kind].outcomes[Plan::Outcome::kFound], 10u);
+    EXPECT_GT(seen[kind].moves, 10u);
+  }
+  EXPECT_GT(seen[Goal::Kind::kPending].outcomes[Plan::Outcome::kPartly], 5u);
+  EXPECT_GT(seen[Goal::Kind::kFit].outcomes[Plan::Outcome::kImpossible], 5u);
+  EXPECT_GT(seen[Goal::Kind::kSkew].outcomes[Plan::Outcome::kImpossible], 5u);
+  EXPECT_GT(seen[Goal::Kind::kSkew].several + seen[Goal::Kind::kEmpty].several, 5u);
+  EXPECT_GT(seen[Goal::Kind::kFit].proved, 0u);
+  EXPECT_GT(seen[Goal::Kind::kSkew].proved, 5u);
+  EXPECT_GT(seen[Goal::Kind::kStranded].proved, 0u);
 }
 
 }  // namespace

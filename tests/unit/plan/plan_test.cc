@@ -5,10 +5,9 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "berth/in_tree/eviction.h"
-#include "tests/unit/simulator/simulator_fixture.h"
+#include "tests/unit/plan/plan_fixture.h"
 
 namespace berth::plan {
 namespace {
@@ -16,45 +15,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-class PlanTest : public test::SimulatorFixture {
- protected:
-  static test::NodeBuilder Node(std::string_view name, std::string_view cpu = "4") {
-    return test::MakeNode(name).Label("kubernetes.io/hostname", name).Allocatable({{"cpu", cpu}});
-  }
-  static test::PodBuilder Replica(std::string_view name, std::string_view cpu = "1") {
-    return test::MakePod()
-        .Name(name)
-        .Label("app", "web")
-        .Req({{"cpu", cpu}})
-        .Owner("ReplicaSet", "web", "uid");
-  }
-  void ApplyBudget(int32_t allowed) {
-    api::PodDisruptionBudget budget;
-    budget.metadata.name = "keep";
-    budget.metadata.namespace_ = "default";
-    budget.spec.selector = test::MakeSelector({{"app", "web"}});
-    budget.status.disruptions_allowed = allowed;
-    simulation_->Apply(std::make_shared<const api::PodDisruptionBudget>(budget));
-  }
-  Plan Find(const std::string& goal, const Limits& limits = {}) {
-    simulation_->RunDue();
-    const auto parsed = Goal::Parse(goal);
-    EXPECT_TRUE(parsed.has_value());
-    auto plan = FindPlan(*parsed, *simulation_, limits);
-    EXPECT_TRUE(plan.has_value()) << plan.error().message;
-    return plan ? *plan : Plan{};
-  }
-  // "1 a: n1 -> n2", with the wave first.
-  static std::vector<std::string> Texts(const Plan& plan) {
-    std::vector<std::string> texts;
-    for (const Move& move : plan.moves) {
-      texts.push_back(std::to_string(move.wave) + ' ' + move.pod.substr(move.pod.find('/') + 1) +
-                      ": " + (move.from.empty() ? "-" : move.from) + " -> " + move.to);
-    }
-    return texts;
-  }
-};
 
 TEST_F(PlanTest, OnePodMovesAndTheOtherFits) {
   Apply(Node("n1"));
@@ -301,6 +261,41 @@ TEST_F(PlanTest, ASearchForManyPodsEndsWhenItHasJudgedEnough) {
   EXPECT_EQ(plan.left_out.back().why, "the search ended before its turn");
 }
 
+// Of two nodes that one pod has to leave, that of the pod that matters less.
+TEST_F(PlanTest, OfAsManyMovesThoseOfPodsThatMatterLess) {
+  const std::string_view cost = "controller.kubernetes.io/pod-deletion-cost";
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  Apply(Node("n3", "3"));
+  Apply(Replica("a", "3").Priority(5).OnNode("n1"));
+  Apply(Replica("b", "3").OnNode("n2"));
+  Apply(Replica("big", "4"));
+  EXPECT_THAT(Texts(Find("fit=default/big")), ElementsAre("1 b: n2 -> n3", "1 big: - -> n2"));
+  Apply(Replica("b", "3").Priority(5).Annotation(cost, "-1").OnNode("n2"));
+  EXPECT_THAT(Texts(Find("fit=default/big")), ElementsAre("1 b: n2 -> n3", "1 big: - -> n2"));
+  Apply(Replica("b", "3").Priority(5).Annotation(cost, "1").OnNode("n2"));
+  EXPECT_THAT(Texts(Find("fit=default/big")), ElementsAre("1 a: n1 -> n3", "1 big: - -> n1"));
+}
+
+// Of one node either would do: the smaller one is put back first, unless the larger one matters
+// more.
+TEST_F(PlanTest, OfOneNodeThePodsLeaveThatMatterLess) {
+  Apply(Node("n1"));
+  Apply(Node("n2", "2").Taint("only", "web", "NoSchedule"));
+  Apply(Replica("big", "2"));
+  const auto movable = [](const test::PodBuilder& pod) {
+    return test::PodBuilder(pod).Tolerate("only", "Exists", "", "").OnNode("n1");
+  };
+  Apply(movable(Replica("large", "2")));
+  Apply(movable(Replica("small", "1")));
+  EXPECT_THAT(Texts(Find("fit=default/big")), ElementsAre("1 large: n1 -> n2", "1 big: - -> n1"));
+  Apply(movable(Replica("large", "2").Priority(7)));
+  EXPECT_THAT(Texts(Find("fit=default/big")), ElementsAre("1 small: n1 -> n2", "1 big: - -> n1"));
+  // Where it has no place, the other one goes.
+  Apply(movable(Replica("small", "1").NodeSelector("kubernetes.io/hostname", "n1")));
+  EXPECT_THAT(Texts(Find("fit=default/big")), ElementsAre("1 large: n1 -> n2", "1 big: - -> n1"));
+}
+
 class PlanOfGroupsTest : public PlanTest {
  protected:
   PlanOfGroupsTest() { Restart(test::OptionsWithPodGroups()); }
@@ -466,11 +461,34 @@ TEST(GoalTest, AMisspeltOneIsAskedAbout) {
 }
 
 TEST(GoalTest, IsReadAndWritten) {
-  for (const char* text : {"fit=shop/web-3", "empty=node-1", "pending", "pending=-5"}) {
+  for (const char* text :
+       {"fit=shop/web-3", "empty=node-1", "pending", "pending=-5", "skew=shop/Deployment/web:2",
+        "skew=StatefulSet/db:1@kubernetes.io/hostname", "stranded=nvidia.com/gpu:4",
+        "stranded=memory:8Gi", "stranded=cpu:1500m"}) {
     EXPECT_EQ(Goal::Parse(text)->ToString(), text);
   }
-  for (const char* text :
-       {"", "fit", "fit=", "fit=web", "empty=", "empty=a/b", "full=n1", "pending=", "pending=1x"}) {
+  EXPECT_EQ(Goal::Parse("skew=shop/deploy/web:1@topology.kubernetes.io/zone")->ToString(),
+            "skew=shop/Deployment/web:1");
+  for (const char* text : {"",
+                           "fit",
+                           "fit=",
+                           "fit=web",
+                           "empty=",
+                           "empty=a/b",
+                           "full=n1",
+                           "pending=",
+                           "pending=1x",
+                           "skew=web:1",
+                           "skew=shop/deploy/web",
+                           "skew=shop/deploy/web:0",
+                           "skew=shop/deploy/web:x",
+                           "skew=shop/deploy/web:1@",
+                           "skew=a/b/c/d:1",
+                           "stranded=cpu",
+                           "stranded=:1",
+                           "stranded=cpu:0",
+                           "stranded=cpu:-1",
+                           "stranded=cpu:x"}) {
     EXPECT_THAT(Goal::Parse(text).error().message,
                 HasSubstr("a goal is fit=NAMESPACE/NAME, pending, "))
         << text;

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "berth/api/node.h"
+#include "src/explain/pod_list.h"
+#include "src/informers/kinds.h"
+#include "src/plan/search.h"
+#include "src/simulator/picture.h"
+
+namespace berth::plan {
+namespace {
+
+using engine::Judgement;
+using informers::Kind;
+
+class RoomSearch final : private Search {
+ public:
+  using Search::Search;
+
+  Result<Plan> Fit(const Goal& goal);
+  Result<Plan> Pending(const Goal& goal);
+  Result<Plan> Empty(const Goal& goal);
+
+ private:
+  std::map<std::string, std::string> FindLater(const std::vector<PodPtr>& pods);
+  std::string Ending(const std::string& node) const;
+  std::vector<PodPtr> PendingPods(const Goal& goal);
+  size_t FewestFor(const std::vector<PodPtr>& pods);
+  void AddPodsOfWhole(const engine::PodGroupPreview& group, std::vector<PodPtr>& pods) const;
+  std::optional<engine::PodGroupPreview> GroupThatStarts(const PodPtr& pod);
+  std::string PlaceGroup(const PodPtr& pod, engine::PodGroupPreview group, Steps& steps,
+                         std::vector<LeftOut>& left_out);
+  bool MakeRoomForGroup(const engine::PodGroupPreview& group, Steps& evictions);
+  Plan FitGroup(Plan plan, const PodPtr& pod, engine::PodGroupPreview group);
+  static size_t HelpedBy(const Steps& steps, size_t first);
+  bool MakeRoom(const PodPtr& pod, const std::vector<Candidate>& candidates,
+                std::vector<Move>& moves);
+  bool Cordon(std::string_view name);
+};
+
+// What is being deleted on the node, for people.
+std::string RoomSearch::Ending(const std::string& node) const {
+  constexpr size_t kMostNamed = 3;
+  std::vector<std::string> names;
+  for (const PodPtr& pod : going_) {
+    if (pod->spec.node_name == node) names.push_back(pod->metadata.Key());
+  }
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  const size_t more = names.size() - std::min(names.size(), kMostNamed);
+  if (more > 0) text += " and " + std::to_string(more) + " more";
+  return text + (names.size() == 1 ? ", which is being deleted, has ended"
+                                   : ", which are being deleted, have ended");
+}
+
+// Those of the pods, by key, that no node takes now, and that one takes once pods that are being
+// deleted have ended, if those before them in the list have nodes, too; with the words that say so.
+std::map<std::string, std::string> RoomSearch::FindLater(const std::vector<PodPtr>& pods) {
+  std::map<std::string, std::string> later;
+  if (going_.empty()) return later;
+  const size_t before = trial_.depth();
+  for (const PodPtr& pod : pods) {
+    if (trial_.Judge(pod)->kind() == Judgement::Kind::kUnschedulable) {
+      later.emplace(pod->metadata.Key(), "");
+    }
+  }
+  for (const PodPtr& one : going_) trial_.Remove(*one);
+  for (const PodPtr& pod : pods) {
+    std::string node;
+    {
+      const auto judgement = trial_.Judge(pod);
+      if (judgement->kind() == Judgement::Kind::kScheduled) node = BestOpenNode(*judgement);
+    }
+    const auto waits = later.find(pod->metadata.Key());
+    if (!node.empty()) trial_.Place(*pod, node);
+    if (waits == later.end()) continue;
+    if (node.empty()) {
+      later.erase(waits);
+    } else {
+      waits->second = "it fits on " + node + " once " + Ending(node);
+    }
+  }
+  trial_.TakeBackTo(before);
+  return later;
+}
+
+// Of a pod whose group has to start before it gets a node; nullopt: it is placed by itself, as it
+// has no group, or one that has started.
+std::optional<engine::PodGroupPreview> RoomSearch::GroupThatStarts(const PodPtr& pod) {
+  auto group = trial_.TryGroup(*pod);
+  if (group && group->has_started()) group.reset();
+  return group;
+}
+
+// Evicts, for the group's pods one after the other, what is in their way; the pods themselves stay
+// as they are. False: that was not possible, and nothing is changed.
+bool RoomSearch::MakeRoomForGroup(const engine::PodGroupPreview& group, Steps& evictions) {
+  const size_t before = trial_.depth();
+  const std::set<std::string> moved_before = moved_;
+  Steps steps;
+  for (const engine::PodGroupPreview::Member& member : group.waiting) {
+    const PodPtr pod = trial_.simulation().FindPod(member.pod);
+    if (Place(pod, limits_.depth, steps)) moved_.insert(member.pod);
+  }
+  trial_.TakeBackTo(before);
+  const bool allowed =
+      std::ranges::all_of(steps, [this](const Step& step) { return CarryOut(step); });
+  moved_ = moved_before;
+  if (allowed) {
+    evictions = std::move(steps);
+  } else {
+    trial_.TakeBackTo(before);
+  }
+  return allowed;
+}
+
+// Puts the waiting pods of the pod's group on nodes, as many as have one when the scheduler tries
+// the group, making room first where it would not start; what waits on is added to `left_out`. Not
+// "": the group does not start, that is why, and nothing is changed.
+std::string RoomSearch::PlaceGroup(const PodPtr& pod, engine::PodGroupPreview group, Steps& steps,
+                                   std::vector<LeftOut>& left_out) {
+  const std::string name = "its pod group " + group.pod_group;
+  if (!group.exists) return name + " is not there";
+  if (!group.tried) return name + " was " + group.message;
+  Steps evictions;
+  if (!group.starts) {
+    const size_t before = trial_.depth();
+    for (const PodPtr& one : going_) trial_.Remove(*one);
+    const bool later = !going_.empty() && trial_.TryGroup(*pod)->starts;
+    trial_.TakeBackTo(before);
+    if (later) return name + " starts once pods that are being deleted have ended";
+    const std::string message = group.message.empty() ? "" : ": " + group.message;
+    const bool made = MakeRoomForGroup(group, evictions);
+    if (made) group = *trial_.TryGroup(*pod);
+    if (!made || !group.starts) {
+      trial_.TakeBackTo(before);
+      return name + " does not start" + message;
+    }
+  }
+  for (const Step& step : evictions) {
+    moved_.insert(step.pod->metadata.Key());
+    steps.push_back(step);
+  }
+  for (const engine::PodGroupPreview::Member& member : group.waiting) {
+    if (member.node.empty()) {
+      left_out.push_back({member.pod, member.message});
+      continue;
+    }
+    const PodPtr placed = trial_.simulation().FindPod(member.pod);
+    trial_.Place(*placed, member.node);
+    moved_.insert(member.pod);
+    steps.push_back({placed, member.node});
+  }
+  return "";
+}
+
+// How many pods get nodes by the steps from that one on, if these evict any for them.
+size_t RoomSearch::HelpedBy(const Steps& steps, size_t first) {
+  size_t waited = 0;
+  for (size_t i = first; i < steps.size(); ++i) {
+    if (steps[i].pod->spec.node_name.empty()) ++waited;
+  }
+  return waited < steps.size() - first ? waited : 0;
+}
+
+// Room is made for the group as a whole: for one pod of it there would be none to start with.
+Plan RoomSearch::FitGroup(Plan plan, const PodPtr& pod, engine::PodGroupPreview group) {
+  const bool there = group.exists && group.tried;
+  std::vector<PodPtr> needed;
+  AddPodsOfWhole(group, needed);
+  Steps steps;
+  plan.why = PlaceGroup(pod, std::move(group), steps, plan.left_out);
+  trial_.TakeBackTo(0);
+  moved_.clear();
+  if (!plan.why.empty()) {
+    plan.outcome = there ? Plan::Outcome::kNotFound : Plan::Outcome::kImpossible;
+  } else if (Replay(steps, plan.moves)) {
+    plan.outcome = Plan::Outcome::kFound;
+    plan.helped = HelpedBy(steps, 0);
+  } else {
+    plan.moves.clear();
+    plan.left_out.clear();
+    plan.why = kNoOrder;
+  }
+  trial_.TakeBackTo(0);
+  plan.fewest = FewestFor(needed);
+  Finish(plan);
+  return plan;
+}
+
+// Searches the moves of the least cost that let the pod in on one of the nodes. False: none were
+// found.
+bool RoomSearch::MakeRoom(const PodPtr& pod, const std::vector<Candidate>& candidates,
+                          std::vector<Move>& moves) {
+  std::optional<Cost> best;
+  for (size_t i = 0; i < std::min(candidates.size(), kNodesOfFirst) && !trial_.exhausted(); ++i) {
+    const Candidate& candidate = candidates[i];
+    if (best && candidate.least >= *best) break;
+    Steps steps;
+    const bool found = MakeRoomOn(candidate.node, pod, limits_.depth, steps);
+    trial_.TakeBackTo(0);
+    moved_.clear();
+    if (!found) continue;
+    Cost cost = CostOf(steps);
+    if (best && cost >= *best) continue;
+    // What was judged with the pod on its node has to be allowed before it is there, too.
+    steps.push_back({pod, candidate.node});
+    std::vector<Move> replayed;
+    const bool allowed = Replay(steps, replayed);
+    trial_.TakeBackTo(0);
+    if (!allowed) continue;
+    moves = std::move(replayed);
+    best = std::move(cost);
+  }
+  return best.has_value();
+}
+
+Result<Plan> RoomSearch::Fit(const Goal& goal) {
+  Plan plan{.goal = goal};
+  const auto named = trial_.simulation().NamedPod(goal.name);
+  if (!named) return Fail(named.error());
+  const PodPtr& pod = *named;
+  if (!pod->spec.node_name.empty()) {
+    return Fail(goal.name + " is on " + pod->spec.node_name + " already");
+  }
+  if (pod->metadata.deletion_timestamp) {
+    plan.outcome = Plan::Outcome::kImpossible;
+    plan.why = "it is being deleted";
+    return plan;
+  }
+  if (auto group = GroupThatStarts(pod)) return FitGroup(std::move(plan), pod, *std::move(group));
+  std::string message;
+  {
+    const auto judgement = trial_.Judge(pod);
+    if (judgement->kind() == Judgement::Kind::kScheduled) {
+      const Steps steps = {{pod, BestOpenNode(*judgement)}};
+      plan.outcome = Plan::Outcome::kFound;
+      (void)Replay(steps, plan.moves);
+      Finish(plan);
+      return plan;
+    }
+    message = MessageOf(*judgement);
+    if (judgement->kind() != Judgement::Kind::kUnschedulable) {
+      plan.outcome = Plan::Outcome::kImpossible;
+      plan.why = message;
+      Finish(plan);
+      return plan;
+    }
+  }
+  if (const auto later = FindLater({pod}); !later.empty()) {
+    plan.why = later.begin()->second;
+    Finish(plan);
+    return plan;
+  }
+  const Candidates now = CandidatesFor(pod);
+  const Candidates at_least = going_.empty() ? now : CandidatesOnceEnded(pod);
+  if (at_least.nodes.empty() && at_least.elsewhere.empty()) {
+    plan.outcome = Plan::Outcome::kImpossible;
+    plan.why = "no node has it, whichever pods move: " + message;
+    Finish(plan);
+    return plan;
+  }
+  plan.fewest = at_least.elsewhere.empty() ? at_least.nodes.front().least.moves : 1;
+  if (MakeRoom(pod, now.nodes, plan.moves)) {
+    plan.outcome = Plan::Outcome::kFound;
+    plan.helped = 1;
+  } else {
+    plan.why = "no moves were found: " + message;
+  }
+  Finish(plan);
+  return plan;
+}
+
+// Those that the goal asks for and that wait for a node, the most important first.
+std::vector<PodPtr> RoomSearch::PendingPods(const Goal& goal) {
+  std::vector<PodPtr> pods;
+  trial_.simulation().api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
+    const PodPtr& pod = std::get<PodPtr>(object);
+    if (pod->spec.node_name.empty() && !pod->metadata.deletion_timestamp &&
+        pod->spec.priority.value_or(0) >= goal.priority &&
+        (goal.namespace_.empty() || goal.namespace_ == pod->metadata.namespace_)) {
+      pods.push_back(pod);
+    }
+  });
+  std::ranges::stable_sort(pods, {}, [](const PodPtr& pod) {
+    return std::tuple(-int64_t{pod->spec.priority.value_or(0)},
+                      pod->metadata.creation_timestamp.value_or(Time()));
+  });
+  return pods;
+}
+
+Result<Plan> RoomSearch::Pending(const Goal& goal) {
+  Plan plan{.goal = goal};
+  const std::vector<PodPtr> pods = PendingPods(goal);
+  const std::map<std::string, std::string> later = FindLater(pods);
+  Steps steps;
+  std::vector<PodPtr> needed;     // each has to get a node
+  std::set<std::string> settled;  // by key, with their group
+  for (const PodPtr& pod : pods) {
+    if (settled.contains(pod->metadata.Key())) continue;
+    if (trial_.exhausted()) {
+      plan.left_out.push_back({pod->metadata.Key(), "the search ended before its turn"});
+      continue;
+    }
+    const size_t first = steps.size();
+    if (auto group = GroupThatStarts(pod)) {
+      AddPodsOfWhole(*group, needed);
+      std::set<std::string> members = {pod->metadata.Key()};
+      for (const auto& member : group->waiting) members.insert(member.pod);
+      const std::string why = PlaceGroup(pod, *std::move(group), steps, plan.left_out);
+      if (!why.empty()) {
+        for (const std::string& member : members) plan.left_out.push_back({member, why});
+      }
+      plan.helped += HelpedBy(steps, first);
+      settled.merge(members);
+      continue;
+    }
+    needed.push_back(pod);
+    if (const auto found = later.find(pod->metadata.Key()); found != later.end()) {
+      plan.left_out.push_back({found->first, found->second});
+      continue;
+    }
+    if (const auto to = Place(pod, limits_.depth, steps)) {
+      moved_.insert(pod->metadata.Key());
+      steps.push_back({pod, *to});
+      plan.helped += HelpedBy(steps, first);
+    } else {
+      plan.left_out.push_back({pod->metadata.Key(), MessageOf(pod)});
+    }
+  }
+  trial_.TakeBackTo(0);
+  moved_.clear();
+  if (!Replay(steps, plan.moves)) {
+    plan.moves.clear();
+    plan.left_out.clear();
+    plan.why = kNoOrder;
+  } else if (plan.left_out.empty()) {
+    plan.outcome = Plan::Outcome::kFound;
+  } else if (!plan.moves.empty()) {
+    plan.outcome = Plan::Outcome::kPartly;
+  } else {
+    plan.why = "no moves were found";
+  }
+  trial_.TakeBackTo(0);
+  plan.fewest = FewestFor(needed);
+  Finish(plan);
+  return plan;
+}
+
+// How many pods must be evicted at least until these have nodes. One that needs room needs it
+// whatever becomes of the others, unless where they go is what lets it in.
+size_t RoomSearch::FewestFor(const std::vector<PodPtr>& pods) {
+  size_t fewest = 0;
+  for (const PodPtr& pod : pods) {
+    if (trial_.exhausted()) break;
+    const Candidates candidates = CandidatesOnceEnded(pod);
+    if (!candidates.elsewhere.empty() || candidates.nodes.empty()) continue;
+    fewest = std::max(fewest, candidates.nodes.front().least.moves);
+  }
+  return fewest;
+}
+
+// The pods of a gang that needs all of them.
+void RoomSearch::AddPodsOfWhole(const engine::PodGroupPreview& group,
+                                std::vector<PodPtr>& pods) const {
+  const auto all = static_cast<int64_t>(group.placed + group.waiting.size());
+  if (!group.composite_pod_group.empty() || group.min_count.value_or(0) < all) return;
+  for (const engine::PodGroupPreview::Member& member : group.waiting) {
+    pods.push_back(trial_.simulation().FindPod(member.pod));
+  }
+}
+
+// As kubectl does it, and as the node lifecycle controller then taints the node. False: there is no
+// such node.
+bool RoomSearch::Cordon(std::string_view name) {
+  const auto node = simulator::FindIn<api::Node>(trial_.simulation().api(), Kind::kNode, name);
+  if (node == nullptr) return false;
+  trial_.Apply(simulator::Cordoned(*node));
+  return true;
+}
+
+Result<Plan> RoomSearch::Empty(const Goal& goal) {
+  Plan plan{.goal = goal};
+  if (!Cordon(goal.name)) return Fail(simulator::NoNode(goal.name, trial_.simulation()));
+  barred_ = goal.name;
+  std::vector<PodPtr> leaving = simulator::PodsOn(trial_.simulation(), goal.name);
+  std::erase_if(
+      leaving, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod) || pod->metadata.deletion_timestamp; });
+  for (const PodPtr& pod : leaving) {
+    if (std::string why = WhyItStays(*pod); !why.empty()) {
+      plan.left_out.push_back({pod->metadata.Key(), std::move(why)});
+    }
+  }
+  if (!plan.left_out.empty()) {
+    plan.outcome = Plan::Outcome::kImpossible;
+    plan.why = "pods on it stay";
+    Finish(plan);
+    return plan;
+  }
+  plan.fewest = leaving.size();
+  // The largest first: it has the fewest places.
+  const auto size = [this](const PodPtr& pod) {
+    const PodInfoPtr asked = trial_.InfoOf(pod);
+    return std::tuple(-asked->requests.milli_cpu, -asked->requests.memory, pod->metadata.Key());
+  };
+  std::ranges::sort(leaving, {}, size);
+  for (const PodPtr& pod : leaving) moved_.insert(pod->metadata.Key());
+  Steps steps;
+  for (const PodPtr& pod : leaving) {
+    trial_.Remove(*pod);
+    const PodPtr again = PendingCopy(*pod, pod->metadata.name);
+    const auto to = Place(again, limits_.depth, steps);
+    if (!to) {
+      // Where the node alone takes it, there is none.
+      const std::string message = MessageOf(again);
+      plan.why = pod->metadata.Key() + " fits nowhere else";
+      if (!message.empty()) plan.why += ": " + message;
+      Finish(plan);
+      return plan;
+    }
+    steps.push_back({pod, *to});
+  }
+  trial_.TakeBackTo(0);
+  moved_.clear();
+  (void)Cordon(goal.name);
+  if (Replay(steps, plan.moves)) {
+    plan.outcome = Plan::Outcome::kFound;
+  } else {
+    plan.moves.clear();
+    plan.why = kNoOrder;
+  }
+  Finish(plan);
+  return plan;
+}
+
+}  // namespace
+
+Result<Plan> FindRoom(const Goal& goal, simulator::Simulation& simulation, const Limits& limits) {
+  RoomSearch search(simulation, limits);
+  if (goal.kind == Goal::Kind::kFit) return search.Fit(goal);
+  return goal.kind == Goal::Kind::kPending ? search.Pending(goal) : search.Empty(goal);
+}
+
+}  // namespace berth::plan
