@@ -100,7 +100,7 @@ func TestTheDaemonAnswersWhatIfAndStaysAsItIs(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &plan); err != nil || code != 200 {
 		e.Fatalf("a plan: %d %s (%v)", code, text, err)
 	}
-	if plan.Goal != "fit="+e.namespace+"/late-0" || plan.Made == "" || plan.Outcome != "impossible" || plan.Leading == nullptr ||
+	if plan.Goal != "fit="+e.namespace+"/late-0" || plan.Made == "" || plan.Outcome != "impossible" || plan.Leading == nil ||
 		!strings.Contains(plan.Why, "2 Insufficient cpu") {
 		e.Errorf("a plan: %s", text)
 	}
