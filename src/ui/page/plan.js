@@ -225,7 +225,7 @@ export class PlanView {
     });
     return [
       ...waves.map((one) => h('section', {className: 'wave', 'aria-label': `Wave ${one.wave}`},
-        h('h3', {}, `Wave ${one.wave}`, one.wave === 1 ? null : h('small', {}, 'once the pods that moved before are ready again')),
+        h('h3', {}, `Wave ${one.wave} `, one.wave === 1 ? null : h('small', {}, 'once the pods that moved before are ready again')),
         one.first === 1 && this.emptied >= 0 ? h('p', {className: 'dim'}, `${this.asOf.node.name[this.emptied]} is cordoned first.`) : null,
         h('ol', {className: 'moves', start: one.first}, one.moves.map((move, i) => this.step(move, one.first + i))))),
       pager(this.moves.length, first, kStepsAPage, 'steps', (to) => { this.firstStep = to; this.update(); }) ?? '',
@@ -235,7 +235,7 @@ export class PlanView {
   step(move, number) {
     const frees = freesText(move);
     return h('li', {},
-      h('button', {type: 'button', id: `step-${number}`, 'aria-current': number === this.at ? 'step' : undefined, onclick: () => this.go(number)}, moveText(move)),
+      h('button', {type: 'button', id: `step-${number}`, 'aria-current': number === this.at ? 'step' : undefined, onclick: () => this.go(number)}, moveText(move)), ' ',
       frees === '' ? null : h('small', {}, `frees ${frees}`), ' ', h('a', {href: podLink(move.pod), 'aria-label': `Pod ${move.pod}`}, 'pod'));
   }
 
