@@ -450,15 +450,15 @@ test('a plan makes room for a pending pod, and is looked at step by step', async
     assert.equal(pictures.size, 3, 'each step looks different');
     // The address has the step; and back, by the slider and by a step of the list.
     await page.reload();
-    await page.getByText('2 of 2 steps').waitFor();
+    await page.getByText(/^2 of 2 steps/).waitFor();
     await page.locator('#plan-at').focus();
     await page.keyboard.press('ArrowLeft');
-    await page.getByText('1 of 2 steps').waitFor();
+    await page.getByText(/^1 of 2 steps/).waitFor();
     await page.keyboard.press('ArrowLeft');
-    await page.getByText('0 of 2 steps').waitFor();
+    await page.getByText(/^0 of 2 steps/).waitFor();
     await page.locator('#step-2').focus();
     await page.keyboard.press('Enter');
-    await page.getByText('2 of 2 steps').waitFor();
+    await page.getByText(/^2 of 2 steps/).waitFor();
     assert.equal(await page.evaluate(() => document.activeElement.id), 'step-2');
     // Enter on the drawing opens the node on the map.
     await page.locator('#map').focus();
@@ -472,16 +472,16 @@ test('a plan makes room for a pending pod, and is looked at step by step', async
 test('a plan empties a node, wave by wave', async () => {
   await visit(room, async (page) => {
     await page.getByRole('link', {name: 'Empty this node'}).click();
-    await page.getByText('n1 is empty after 2 moves; no plan has fewer.').waitFor();
+    await page.locator('#headline', {hasText: 'n1 is empty after 2 moves; no plan has fewer.'}).waitFor();
     const waves = page.locator('.wave');
     assert.match(await waves.nth(0).innerText(), /^Wave 1\s+n1 is cordoned first\.\s+[^]*shop\/web-1 moves from n1 to n3/);
     assert.match(await waves.nth(1).innerText(), /^Wave 2\s*once the pods that moved before are ready again\s+[^]*shop\/web-2 moves from n1 to n2/);
     assert.equal(await waves.nth(1).locator('ol').getAttribute('start'), '2');
     await page.locator('#step-1').click();
-    await page.getByText('1 of 2 steps').waitFor();
+    await page.getByText(/^1 of 2 steps/).waitFor();
     assert.equal((await nodeOf(page, 'n1')).at(-1), 'the pod has left, cordoned');
     await page.locator('#step-2').click();
-    await page.getByText('2 of 2 steps').waitFor();
+    await page.getByText(/^2 of 2 steps/).waitFor();
     assert.deepEqual((await nodeOf(page, 'n1')).slice(0, 2), ['0', '0 %']);
     assert.match(await page.locator('.plan pre').innerText(), /^berth plan --goal empty=n1 -o yaml > plan\.yaml\n/);
   }, {hash: '#/map?node=n1'});
@@ -522,7 +522,7 @@ test('a goal that is none, that cannot be reached or that takes too long is told
     await find('fit=shop/web-1');
     await page.getByText('goal: shop/web-1 is on n1 already').waitFor();
     await find('empty=n3');
-    await page.locator('#headline').getByText(/^n3 cannot be emptied: pods on it stay/).waitFor();
+    await page.locator('#headline', {hasText: 'n3 cannot be emptied: pods on it stay'}).waitFor();
     assert.match(await page.locator('#left-out').innerText(), /^Pods that hold the node[^]*shop\/shell\s+no controller makes it again$/);
     assert.equal(await page.locator('.plan pre').count(), 0, 'there is nothing to carry out');
     // As long as no answer comes.
@@ -534,7 +534,7 @@ test('a goal that is none, that cannot be reached or that takes too long is told
     assert.equal(await page.getByRole('button', {name: 'Stop searching'}).count(), 0);
     await page.unroute('**/api/plan');
     await find('pending');
-    await page.getByText(/^1 pending pod fits after 1 move/).waitFor();
+    await page.locator('#headline', {hasText: '1 pending pod fits after 1 move'}).waitFor();
   }, {hash: '#/plan', refused: 400});
 });
 
@@ -549,14 +549,14 @@ test('a plan stays as it was found when the cluster changes', async () => {
     for (const object of [node('n1'), node('n2'), pod('a', '1', 'n1'), pod('b', '2', 'n2'), pod('large', '4')]) api.put(object);
     const live = await serve('--kubeconfig', join(folder, 'kubeconfig-plan'));
     await visit(live, async (page) => {
-      await page.locator('#headline').getByText('shop/large fits after 1 move').waitFor();
+      await page.locator('#headline', {hasText: 'shop/large fits after 1 move'}).waitFor();
       assert.ok(await page.locator('#plan-old').isHidden());
       api.put(pod('c', '1', 'n2'));
       await page.getByText('The cluster has changed since.').waitFor({timeout: 20_000});
       assert.equal((await nodeOf(page, 'n2'))[0], '1', 'the cluster that the plan is of');
       await page.getByRole('button', {name: 'Search again'}).click();
       await page.locator('#plan-old').waitFor({state: 'hidden'});
-      await page.locator('#headline').getByText('shop/large fits after 1 move').waitFor();
+      await page.locator('#headline', {hasText: 'shop/large fits after 1 move'}).waitFor();
       assert.equal((await nodeOf(page, 'n2'))[0], '2');
     }, {hash: '#/plan?goal=fit%3Dshop%2Flarge'});
   } finally {
