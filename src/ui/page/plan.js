@@ -168,8 +168,10 @@ export class PlanView {
 
   /** What carries the plan out; null where there is nothing to do. */
   commands() {
-    const {goal, namespace} = this.answer;
-    if (this.emptied < 0 && !this.moves.some(evicts)) return null;
+    const {goal, namespace, outcome} = this.answer;
+    // A plan without moves cordons the node that it empties.
+    const has = this.emptied >= 0 || this.moves.some(evicts);
+    if (!has || !['found', 'partly'].includes(outcome)) return null;
     const asked = `--goal ${quoted(goal)}${namespace === undefined ? '' : ` -n ${quoted(namespace)}`}`;
     return h('section', {className: 'card'}, h('h3', {}, 'Carry it out'),
       h('p', {className: 'dim'}, 'The first command searches once more, as the live cluster is then; the second one evicts pods, within their budgets.'),
