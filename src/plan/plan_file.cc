@@ -16,9 +16,10 @@ namespace berth::plan {
 namespace {
 
 constexpr std::string_view kVersion = "berth.dev/v1";
+// `leading` is in those of a running scheduler.
 constexpr std::string_view kFields[] = {
-    "apiVersion", "goal",     "made",   "namespace", "outcome", "moves",   "fewest", "proved",
-    "gain",       "gainUnit", "before", "after",     "domains", "leftOut", "judged", "why"};
+    "apiVersion", "goal",   "made",  "namespace", "outcome", "moves",  "fewest", "proved", "gain",
+    "gainUnit",   "before", "after", "domains",   "leftOut", "judged", "why",    "leading"};
 // Clocks of two machines may differ by so much.
 constexpr Duration kClockSkew = std::chrono::minutes(5);
 

@@ -193,4 +193,27 @@ Reply AnswerWhatIf(const WhatIf& question, Form form, LiveCluster& cluster, Mirr
   return reply;
 }
 
+Reply AnswerPlan(const PlanQuestion& question, Form form, LiveCluster& cluster, Mirror& mirror,
+                 const std::function<bool()>& spent) {
+  auto made = cluster.MakeSimulation();
+  if (!made) return {503, made.error().message};
+  simulator::Simulation& simulation = **made;
+  const Time read = base::RealClock().WallNow();
+  mirror.CopyTo(simulation);
+  simulation.set_interrupt(spent);
+  simulation.RunDue();
+  auto plan = plan::FindPlan(question.goal, simulation, question.limits);
+  // What was cut off is no plan.
+  if (spent()) return {504, std::string(kNoTime)};
+  if (!plan) return {400, plan.error().Within("goal").message};
+  plan->made = read;
+  Reply reply;
+  if (form == Form::kJson) {
+    plan::AppendJson(*plan, reply.text);
+  } else {
+    plan::AppendTable(*plan, reply.text);
+  }
+  return reply;
+}
+
 }  // namespace berth::questions

@@ -12,6 +12,7 @@
 #include "src/explain/pod_position.h"
 #include "src/questions/desk.h"
 #include "src/questions/mirror.h"
+#include "src/questions/plan_question.h"
 #include "src/questions/pod_question.h"
 #include "src/questions/what_if.h"
 
@@ -65,5 +66,11 @@ Reply ExplainAll(Form form, Mirror& mirror, const std::function<bool()>& spent);
 // no time.
 Reply AnswerWhatIf(const WhatIf& question, Form form, LiveCluster& cluster, Mirror& mirror,
                    const std::function<bool()>& spent);
+
+// The plan, as `berth plan` prints it: searched in a simulation of its own, which `cluster` makes.
+// Code 400: what the goal names is not there; 503: a simulation cannot be made; 504: there was no
+// time.
+Reply AnswerPlan(const PlanQuestion& question, Form form, LiveCluster& cluster, Mirror& mirror,
+                 const std::function<bool()>& spent);
 
 }  // namespace berth::questions

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/questions/pod_question.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "berth/in_tree/pod_groups.h"
@@ -98,6 +99,23 @@ std::optional<explain::Explanation> Explain(simulator::Simulation& picture, cons
   explain::Explanation explanation = Explain(picture.scheduler(), pod, question);
   if (placed) explanation.placed = found;
   return explanation;
+}
+
+bool IsPodResource(std::string_view word) {
+  return word == "pod" || word == "pods" || word == "po";
+}
+
+Result<std::string> ReadPodName(std::string_view text) {
+  std::string_view name = text;
+  const size_t slash = name.find('/');
+  if (slash != std::string_view::npos && IsPodResource(name.substr(0, slash))) {
+    name.remove_prefix(slash + 1);
+  }
+  const bool whole = !name.empty() && name.front() != '/' && name.back() != '/';
+  if (!whole || std::ranges::count(name, '/') > 1) {
+    return Fail("must be a name, pod/NAME or NAMESPACE/NAME");
+  }
+  return std::string(name);
 }
 
 }  // namespace berth::questions

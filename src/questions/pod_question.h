@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "berth/result.h"
 #include "berth/time.h"
 #include "src/explain/explanation.h"
 #include "src/scheduler/scheduler.h"
@@ -44,5 +46,12 @@ explain::Explanation Explain(scheduler::Scheduler& scheduler,
 // since, such as claims that are bound, is kept. nullopt: there is no such pod.
 std::optional<explain::Explanation> Explain(simulator::Simulation& picture, const std::string& key,
                                             const PodQuestion& question);
+
+// Whether kubectl takes the word for pods.
+bool IsPodResource(std::string_view word);
+
+// A pod as people name one: "web", "pod/web" or "shop/web"; without the word for pods. Errors:
+// anything else.
+Result<std::string> ReadPodName(std::string_view text);
 
 }  // namespace berth::questions

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "src/base/json.h"
+#include "src/plan/plan.h"
+#include "src/questions/plan_question.h"
 #include "src/questions/what_if.h"
 #include "src/ui/cluster_map.h"
 #include "src/ui/object_facts.h"
@@ -113,6 +115,14 @@ void Api::Install() {
                  return AnswerWhatIf(picture, *request, interrupted);
                });
       });
+  router_.Answer("/api/plan", only_post);
+  router_.HandleMethod(
+      "/api/plan", "POST", [this](const RequestPtr& request, const Respond& respond) {
+        Handle(trying_, request, respond,
+               [this, request](const PicturePtr& picture, const Interrupted& interrupted) {
+                 return AnswerPlan(picture, *request, interrupted);
+               });
+      });
   if (!source_.read) return;
   router_.Answer("/api/refresh", only_post);
   router_.HandleMethod(
@@ -153,8 +163,8 @@ Api::PicturePtr Api::MakePicture(std::vector<api::ObjectPtr> objects, const Stor
   auto picture = std::make_shared<Picture>();
   picture->objects = std::move(objects);
   picture->changes = changes;
-  const Time taken = story == nullptr ? clock_.WallNow() : story->end();
-  const auto now = taken.time_since_epoch();
+  picture->taken = story == nullptr ? clock_.WallNow() : story->end();
+  const auto now = picture->taken.time_since_epoch();
   base::JsonObject document(picture->map);
   base::JsonObject cluster(document.Key("cluster"));
   cluster.Add("cutShort", story != nullptr && story->cut_short());
@@ -260,6 +270,23 @@ Api::Answer Api::AnswerWhatIf(const PicturePtr& picture, const Request& request,
   answer->warnings.insert(answer->warnings.end(), warnings.begin(), warnings.end());
   std::string document;
   questions::AppendAnswer(*answer, document);
+  return document;
+}
+
+Api::Answer Api::AnswerPlan(const PicturePtr& picture, const Request& request,
+                            const Interrupted& interrupted) const {
+  const auto question = questions::ParsePlanQuestion(request.body);
+  if (!question) return tl::unexpected(Refused{400, question.error().message});
+  auto made = Filled(source_.make_simulation(), *picture, false);
+  if (!made) return tl::unexpected(Refused{500, made.error().message});
+  (*made)->set_interrupt(interrupted);
+  (*made)->RunDue();
+  auto plan = plan::FindPlan(question->goal, **made, question->limits);
+  if (interrupted()) return tl::unexpected(Refused{503, std::string(kInterrupted)});
+  if (!plan) return tl::unexpected(Refused{400, plan.error().Within("goal").message});
+  if (source_.read) plan->made = picture->taken;
+  std::string document;
+  plan::AppendJson(*plan, document);
   return document;
 }
 

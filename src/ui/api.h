@@ -65,7 +65,7 @@ struct ClusterSource {
 // shared and never changes; each question of what would be then is put to a simulation of its own.
 //
 //   server's thread --line--> "berth-look": why a pod is pending, from a simulation kept for that
-//                   --line--> "berth-try": fixes and what-ifs, which take long
+//                   --line--> "berth-try": fixes, what-ifs and plans, which take long
 //
 // Thread safety: one owner; the router's handlers are called on the server's thread.
 class Api {
@@ -88,6 +88,7 @@ class Api {
     std::vector<api::ObjectPtr> objects;
     std::string map;       // the document
     uint64_t changes = 0;  // that had been seen
+    Time taken;
   };
   using PicturePtr = std::shared_ptr<const Picture>;
 
@@ -130,6 +131,8 @@ class Api {
                      const Interrupted& interrupted);
   Answer AnswerWhatIf(const PicturePtr& picture, const serving::Request& request,
                       const Interrupted& interrupted) const;
+  Answer AnswerPlan(const PicturePtr& picture, const serving::Request& request,
+                    const Interrupted& interrupted) const;
   serving::Response AnswerNode(const serving::Request& request) const;
   serving::Response AnswerChanges() const;
   // Reads the cluster again, or takes what has been seen of it meanwhile.

@@ -91,6 +91,19 @@ func TestTheDaemonAnswersWhatIfAndStaysAsItIs(t *testing.T) {
 	if code, text = e.post("/debug/simulate?output=table", admin, `{"drain": ["node-0"]}`); code != 200 || !strings.Contains(text, "Drain of node-0: ") {
 		e.Errorf("a drain as a table: %d %s", code, text)
 	}
+	// The pods on the nodes have no controller, so they stay.
+	var plan struct {
+		Goal, Made, Outcome, Why string
+		Leading                  *bool
+	}
+	code, text = e.post("/debug/simulate", admin, `{"goal": "fit=late-0", "namespace": "`+e.namespace+`"}`)
+	if err := json.Unmarshal([]byte(text), &plan); err != nil || code != 200 {
+		e.Fatalf("a plan: %d %s (%v)", code, text, err)
+	}
+	if plan.Goal != "fit="+e.namespace+"/late-0" || plan.Made == "" || plan.Outcome != "impossible" || plan.Leading == nil ||
+		!strings.Contains(plan.Why, "2 Insufficient cpu") {
+		e.Errorf("a plan: %s", text)
+	}
 	if after := e.cluster(); !slices.Equal(before, after) {
 		e.Errorf("questions changed the cluster:\n%q\n%q", before, after)
 	}
@@ -129,6 +142,9 @@ func TestQuestionsAreForThoseWhomTheServerLetsAskAndHaveABound(t *testing.T) {
 		{"no JSON", admin, "{", 400, "syntax error"},
 		{"an unknown member", admin, `{"drian": []}`, 400, `unknown field "drian"`},
 		{"a node that is not there", admin, `{"drain": ["nope"]}`, 400, "drain: the cluster has no node nope"},
+		{"a goal that is none", admin, `{"goal": "fitt=late-0"}`, 400, `goal: "fitt" is no goal; did you mean fit?`},
+		{"a goal beside a change", admin, `{"goal": "pending", "drain": ["node-0"]}`, 400, `unknown field "drain"`},
+		{"a plan for a pod that is not there", admin, `{"goal": "fit=late-9"}`, 400, "goal: the cluster has no pod default/late-9"},
 		{"more than a mebibyte", admin, `{"drain": ["` + strings.Repeat("x", 1<<20) + `"]}`, 413, ""},
 	}
 	for _, c := range cases {

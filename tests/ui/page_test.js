@@ -26,6 +26,7 @@ let browser;
 let large;
 let small;
 let recorded;
+let room; // docs/plan.md
 
 /** Starts `berth ui`; its address, once it has one, and the lines that it says on standard error. */
 async function serve(...flags) {
@@ -52,6 +53,7 @@ before(async () => {
   large = await serve('--cluster', join(folder, 'large.json'));
   small = await serve('--cluster', join(folder, 'small.json'));
   recorded = await serve('--recording', join(folder, 'recording'));
+  room = await serve('--cluster', join(root, 'docs/tutorial/room.yaml'));
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
@@ -412,6 +414,156 @@ test('a question of what would be is asked and answered', async () => {
   }, {hash: '#/what-if', refused: 400});
 });
 
+/** A node's cells in the table of a plan's nodes: its pods, and its shares of cpu and memory. */
+async function nodeOf(page, name) {
+  const row = page.locator('#plan-nodes tbody tr', {has: page.getByRole('link', {name, exact: true})});
+  return (await row.locator('td').allInnerTexts()).map((text) => text.trim());
+}
+
+test('a plan makes room for a pending pod, and is looked at step by step', async () => {
+  await visit(room, async (page) => {
+    await page.getByRole('link', {name: 'Make room by moving'}).click();
+    const headline = page.locator('#headline');
+    await headline.waitFor();
+    assert.match(await headline.innerText(), /^ml\/train-0 fits after 1 move; no plan has fewer\.\s+found$/);
+    assert.deepEqual(await page.locator('.moves button').allInnerTexts(), ['shop/web-2 moves from n1 to n3', 'ml/train-0 gets n1']);
+    assert.match(await page.locator('.moves li').first().innerText(), /frees 1 cpu, 1 GiB memory/);
+    assert.match(await page.locator('.plan pre').innerText(), /^berth plan --goal fit=ml\/train-0 -o yaml > plan\.yaml\nberth plan --apply plan\.yaml$/);
+    const picture = () => page.locator('#map').evaluate((canvas) => canvas.toDataURL());
+    const pictures = new Set([await picture()]);
+    const say = page.locator('.timeline output');
+    assert.equal(await say.innerText(), '0 of 2 steps: the cluster as it is');
+    assert.deepEqual((await nodeOf(page, 'n1')).slice(0, 2), ['2', '50 %']);
+    // One on, by keyboard alone; what is in hand stays so.
+    await page.locator('#plan-on').focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/*at=1*');
+    assert.equal(await say.innerText(), '1 of 2 steps · shop/web-2 moves from n1 to n3');
+    assert.equal(await page.locator('.moves [aria-current=step]').innerText(), 'shop/web-2 moves from n1 to n3');
+    assert.deepEqual(await nodeOf(page, 'n1'), ['1', '25 %', '6 %', 'the pod has left']);
+    assert.deepEqual((await nodeOf(page, 'n3')).slice(1), ['75 %', '13 %', 'the pod has come']);
+    pictures.add(await picture());
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/*at=2*');
+    assert.equal((await nodeOf(page, 'n1'))[1], '100 %');
+    pictures.add(await picture());
+    assert.equal(pictures.size, 3, 'each step looks different');
+    // The address has the step; and back, by the slider and by a step of the list.
+    await page.reload();
+    await page.getByText(/^2 of 2 steps/).waitFor();
+    await page.locator('#plan-at').focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByText(/^1 of 2 steps/).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByText(/^0 of 2 steps/).waitFor();
+    await page.locator('#step-2').focus();
+    await page.keyboard.press('Enter');
+    await page.getByText(/^2 of 2 steps/).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'step-2');
+    // Enter on the drawing opens the node on the map.
+    await page.locator('#map').focus();
+    await page.keyboard.press('ArrowLeft');
+    assert.match(await page.locator('#status').innerText(), /^n\d, no zone, no pool: cpu /);
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', {name: /^Node n\d$/}).waitFor();
+  }, {hash: '#/pod/ml/train-0'});
+});
+
+test('a plan empties a node, wave by wave', async () => {
+  await visit(room, async (page) => {
+    await page.getByRole('link', {name: 'Empty this node'}).click();
+    await page.locator('#headline', {hasText: 'n1 is empty after 2 moves; no plan has fewer.'}).waitFor();
+    const waves = page.locator('.wave');
+    assert.match(await waves.nth(0).innerText(), /^Wave 1\s+n1 is cordoned first\.\s+[^]*shop\/web-1 moves from n1 to n3/);
+    assert.match(await waves.nth(1).innerText(), /^Wave 2\s*once the pods that moved before are ready again\s+[^]*shop\/web-2 moves from n1 to n2/);
+    assert.equal(await waves.nth(1).locator('ol').getAttribute('start'), '2');
+    await page.locator('#step-1').click();
+    await page.getByText(/^1 of 2 steps/).waitFor();
+    assert.equal((await nodeOf(page, 'n1')).at(-1), 'the pod has left, cordoned');
+    await page.locator('#step-2').click();
+    await page.getByText(/^2 of 2 steps/).waitFor();
+    assert.deepEqual((await nodeOf(page, 'n1')).slice(0, 2), ['0', '0 %']);
+    assert.match(await page.locator('.plan pre').innerText(), /^berth plan --goal empty=n1 -o yaml > plan\.yaml\n/);
+  }, {hash: '#/map?node=n1'});
+});
+
+test('a plan for all pending pods says who still waits, and holds to the namespace', async () => {
+  await visit(small, async (page) => {
+    await page.getByRole('link', {name: 'Make room by moving other pods'}).click();
+    const headline = page.locator('#headline');
+    await headline.waitFor({timeout: 60_000});
+    assert.match(await headline.innerText(), /^\d+ of \d+ pending pods fit .*\s+for some of the pods$/);
+    assert.match(await page.locator('#left-out').innerText(), /^Pods that still wait[^]*shop\/web-large-abc12-0\s+0\/60 nodes are available/);
+    const steps = page.getByRole('group', {name: 'Pages of steps'});
+    await steps.getByRole('button', {name: 'Next'}).click();
+    await page.locator('#step-51').click();
+    await page.getByText(/^51 of \d+ steps/).waitFor();
+    assert.ok(await page.locator('#step-51[aria-current=step]').isVisible());
+    const asked = page.waitForResponse((response) => response.url().endsWith('api/plan'), {timeout: 60_000});
+    await page.getByLabel('Namespace').selectOption('search');
+    assert.deepEqual(JSON.parse((await asked).request().postData()), {goal: 'pending', namespace: 'search'});
+    await headline.waitFor();
+    const texts = await page.locator('.moves button').allInnerTexts();
+    assert.ok(texts.length > 0);
+    for (const text of texts) assert.match(text, / moves from |^search\//);
+  }, {hash: '#/pending'});
+});
+
+test('a goal that is none, that cannot be reached or that takes too long is told', async () => {
+  await visit(room, async (page) => {
+    const find = async (goal) => {
+      await page.getByLabel('Goal').fill(goal);
+      await page.getByRole('button', {name: 'Find moves'}).click();
+    };
+    await find('fitt=ml/train-0');
+    await page.getByText('goal: "fitt" is no goal; did you mean fit?').waitFor();
+    await find('empty=n9');
+    await page.getByText('goal: the cluster has no node n9').waitFor();
+    await find('fit=shop/web-1');
+    await page.getByText('goal: shop/web-1 is on n1 already').waitFor();
+    await find('empty=n3');
+    await page.locator('#headline', {hasText: 'n3 cannot be emptied: pods on it stay'}).waitFor();
+    assert.match(await page.locator('#left-out').innerText(), /^Pods that hold the node[^]*shop\/shell\s+no controller makes it again$/);
+    assert.equal(await page.locator('.plan pre').count(), 0, 'there is nothing to carry out');
+    // As long as no answer comes.
+    await page.route('**/api/plan', () => {});
+    await find('pending');
+    await page.getByText('Searching for moves').waitFor();
+    await page.getByRole('button', {name: 'Stop searching'}).click();
+    await page.getByText('Stopped.').waitFor();
+    assert.equal(await page.getByRole('button', {name: 'Stop searching'}).count(), 0);
+    await page.unroute('**/api/plan');
+    await find('pending');
+    await page.locator('#headline', {hasText: '1 pending pod fits after 1 move'}).waitFor();
+  }, {hash: '#/plan', refused: 400});
+});
+
+test('a plan stays as it was found when the cluster changes', async () => {
+  const api = new ApiServer();
+  await api.start(join(folder, 'kubeconfig-plan'));
+  try {
+    const node = (name) => ({apiVersion: 'v1', kind: 'Node', metadata: {name, uid: name}, status: {allocatable: {cpu: '4', pods: '9'}}});
+    const pod = (name, cpu, nodeName) => ({apiVersion: 'v1', kind: 'Pod', metadata: {name, namespace: 'shop', uid: name,
+      ownerReferences: [{apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'web', controller: true}]},
+    spec: {schedulerName: 'default-scheduler', nodeName, containers: [{name: 'c', resources: {requests: {cpu}}}]}, status: {phase: nodeName === undefined ? 'Pending' : 'Running'}});
+    for (const object of [node('n1'), node('n2'), pod('a', '1', 'n1'), pod('b', '2', 'n2'), pod('large', '4')]) api.put(object);
+    const live = await serve('--kubeconfig', join(folder, 'kubeconfig-plan'));
+    await visit(live, async (page) => {
+      await page.locator('#headline', {hasText: 'shop/large fits after 1 move'}).waitFor();
+      assert.ok(await page.locator('#plan-old').isHidden());
+      api.put(pod('c', '1', 'n2'));
+      await page.getByText('The cluster has changed since.').waitFor({timeout: 20_000});
+      assert.equal((await nodeOf(page, 'n2'))[0], '1', 'the cluster that the plan is of');
+      await page.getByRole('button', {name: 'Search again'}).click();
+      await page.locator('#plan-old').waitFor({state: 'hidden'});
+      await page.locator('#headline', {hasText: 'shop/large fits after 1 move'}).waitFor();
+      assert.equal((await nodeOf(page, 'n2'))[0], '2');
+    }, {hash: '#/plan?goal=fit%3Dshop%2Flarge'});
+  } finally {
+    api.stop();
+  }
+});
+
 test('another configuration is tried on all pods, scheduled again', async () => {
   await visit(small, async (page) => {
     const answer = page.locator('#answer');
@@ -497,11 +649,12 @@ test('what a cluster says never becomes markup', async () => {
     {apiVersion: 'v1', kind: 'Pod', metadata: {name: 'q'}, spec: {containers: []}},
   ]}));
   const server = await serve('--cluster', file);
-  for (const hash of ['#/map?as=table&node=n1', '#/pending', '#/pod/default/p', '#/pod/default/q']) {
+  const bad = `#/plan?goal=${encodeURIComponent(`fit=default/${markup}`)}`;
+  for (const [hash, refused] of [['#/map?as=table&node=n1', 0], ['#/pending', 0], ['#/pod/default/p', 0], ['#/pod/default/q', 0], [bad, 400]]) {
     await visit(server, async (page) => {
       await page.getByText(markup).first().waitFor({timeout: 10_000});
       assert.equal(await page.locator('main img').count(), 0);
-    }, {hash});
+    }, {hash, refused});
   }
 });
 
@@ -524,6 +677,7 @@ for (const scheme of kSchemes) {
       [small, '#/map', 'canvas'], [small, '#/map?by=owner&node=general-0003', '.conditions'], [small, '#/map?as=table', 'table'],
       [small, '#/pending', '.best-fix h4'], [small, '#/reasons/NodeResourcesFit?reason=Insufficient%20cpu', '[aria-current=true]'], [small, '#/pod', '.found li'], [small, '#/pod/shop/web-large-abc12-0', '#fixes'],
       [small, '#/pod/auth/fresh-0', '#scores'], [small, '#/what-if?drain=general-0003', '.ask'],
+      [room, '#/plan?goal=empty%3Dn1&at=1', '#plan-nodes td'], [room, '#/plan?goal=empty%3Dn3', '#left-out td'], [room, '#/plan', '#goal'],
       [recorded, '#/decisions', '.decisions td'], [recorded, '#/map?step=3', '.timeline'],
     ];
     for (const [server, hash, wanted] of views) {

@@ -65,6 +65,14 @@ Result<Prepared> Prepare(const std::string& body, questions::Form form,
                       return questions::JudgePods(pods, mirror, spent);
                     }};
   }
+  if (document->Find("goal") != nullptr) {
+    auto plan = questions::ParsePlanQuestion(*document);
+    if (!plan) return Fail(plan.error());
+    return Prepared{Size::kLarge,
+                    [plan = *std::move(plan), form, &cluster](Mirror& mirror, const auto& spent) {
+                      return questions::AnswerPlan(plan, form, cluster, mirror, spent);
+                    }};
+  }
   auto question = questions::ParseWhatIf(*document);
   if (!question) return Fail(question.error());
   return Prepared{Size::kLarge, [question = *std::move(question), form, &cluster](

@@ -25,8 +25,8 @@ serving::Response TooManyReads();
 // What is asked of the running cluster. All must outlive the router; its handlers run on the
 // server's thread.
 
-// POST /debug/simulate: what if, asked of the running cluster. docs/explain.md describes the
-// documents.
+// POST /debug/simulate: what if, or a plan, asked of the running cluster. docs/explain.md and
+// docs/plan.md describe the documents.
 void InstallSimulate(serving::Router& router, const scheduler::Scheduler& scheduler,
                      LiveQuestions& questions);
 

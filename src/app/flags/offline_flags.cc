@@ -3,7 +3,6 @@
 
 #include <absl/strings/str_split.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "src/app/commands/server_error.h"
 #include "src/app/flags/flag_set.h"
 #include "src/base/logging.h"
+#include "src/questions/pod_question.h"
 
 namespace berth::app {
 namespace {
@@ -88,22 +88,11 @@ Result<std::string> NamespaceOf(const OfflineFlags& flags) {
   return server->default_namespace.empty() ? "default" : server->default_namespace;
 }
 
-bool IsPodResource(std::string_view word) {
-  return word == "pod" || word == "pods" || word == "po";
-}
-
 // "web", "pod/web" or "shop/web".
 Result<void> SetPod(const std::string& value, OfflineFlags& out) {
-  std::string_view name = value;
-  const size_t slash = name.find('/');
-  if (slash != std::string_view::npos && IsPodResource(name.substr(0, slash))) {
-    name.remove_prefix(slash + 1);
-  }
-  const bool whole = !name.empty() && name.front() != '/' && name.back() != '/';
-  if (!whole || std::ranges::count(name, '/') > 1) {
-    return Fail("must be a name, pod/NAME or NAMESPACE/NAME");
-  }
-  out.pod = name;
+  auto name = questions::ReadPodName(value);
+  if (!name) return Fail(name.error());
+  out.pod = *std::move(name);
   return {};
 }
 
@@ -402,7 +391,8 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
   }
   std::vector<std::string> words = *others;
   // As in `kubectl get pod web`.
-  if (takes_pod && words.size() > 1 && IsPodResource(words.front())) words.erase(words.begin());
+  if (takes_pod && words.size() > 1 && questions::IsPodResource(words.front()))
+    words.erase(words.begin());
   if (command == OfflineCommand::kWhy && words.empty()) return Fail("which pod?" + see_help);
   if (takes_pod && out.pod.empty() && !words.empty()) {
     if (auto set = SetPod(words.front(), out); !set) return Fail("POD: " + set.error().message);

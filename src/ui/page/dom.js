@@ -117,3 +117,4 @@ export const namespaceOf = (key) => key.slice(0, key.indexOf('/'));
 /** Links to views; the address' hash is the page's state. */
 export const podLink = (key) => `#/pod/${key.split('/').map(encodeURIComponent).join('/')}`;
 export const nodeLink = (name) => `#/map?node=${encodeURIComponent(name)}`;
+export const planLink = (goal) => `#/plan?goal=${encodeURIComponent(goal)}`;

@@ -8,6 +8,7 @@ import {announce, byName, count, counted, h, percent, time, warningList} from '.
 import {MapView} from './map.js';
 import {Model} from './model.js';
 import {PendingView} from './pending.js';
+import {PlanView} from './plan.js';
 import {PodView} from './pod.js';
 import {ReasonsView} from './reasons.js';
 import {WhatIfView} from './what_if.js';
@@ -17,6 +18,7 @@ const kViews = [
   {path: 'pending', title: 'Pending', make: PendingView},
   {path: 'pod', title: 'Pod', make: PodView},
   {path: 'what-if', title: 'What if', make: WhatIfView},
+  {path: 'plan', title: 'Plan', make: PlanView},
   {path: 'reasons', title: 'Reasons', make: ReasonsView},
   {path: 'decisions', title: 'Decisions', make: DecisionsView, recorded: true},
 ];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The map of the cluster, its twin the table of nodes, and the panel of one node.
 
-import {age, amount, announce, byName, count, counted, h, meter, pager, percent, podLink} from './dom.js';
+import {Canvas} from './canvas.js';
+import {age, amount, byName, count, counted, h, meter, pager, percent, planLink, podLink} from './dom.js';
 import {kindsOf} from './model.js';
-import {Colours, kSizes, Layout, paint, sharesOf} from './paint.js';
+import {Colours, kSizes} from './paint.js';
 import {timeline} from './timeline.js';
 
 const kBy = [['use', 'use'], ['priority', 'priority'], ['owner', 'owner']];
@@ -45,6 +46,18 @@ export class MapView {
   /** Another picture: what is known of a node may be old. */
   forget() { this.factsOf = undefined; }
 
+  get model() { return this.page.model; }
+
+  /** Opens a node's panel; '': closes it. */
+  open(node) { this.change({node}); }
+
+  /** What the drawing shows beside the nodes: the chosen node. */
+  highlights(colours) {
+    const node = this.chosen === '' ? undefined : this.state.findNode(this.chosen);
+    const nodes = node === undefined ? [] : [node];
+    return {of: this.chosen, nodes, marks: nodes.map((one) => ({node: one, colour: colours.mark, width: 3})), arrows: []};
+  }
+
   /** That of the kind that is shown alone, or -1. */
   kindNumber() { return this.kinds?.kinds.findIndex(({label}) => label === this.only) ?? -1; }
 
@@ -74,7 +87,7 @@ export class MapView {
     this.parts?.canvas?.close();
     const {asTable} = this;
     const {model} = this.page;
-    const canvas = asTable ? null : new Canvas(this);
+    const canvas = asTable ? null : new Canvas(this, '“As table” shows the same as text.');
     const legend = h('div', {});
     const main = asTable ? h('div', {className: 'map-table'}) : canvas.element;
     const panel = h('div', {className: 'panel-place'});
@@ -132,17 +145,6 @@ export class MapView {
         type: 'button', className: 'swatch', id: `kind-${i}`, 'aria-pressed': String(this.only === kind.label),
         onclick: () => { this.only = this.only === kind.label ? '' : kind.label; this.render(); },
       }, swatch(colours.ofKind(kind)), kind.label, h('small', {}, count(kind.pods)))), note);
-  }
-
-  /** "general-0007, zone-a, general: cpu 73 %, 10 pods" */
-  describe(node) {
-    const {model} = this.page;
-    const {state, resource} = this;
-    const requested = state.requested(resource)[node];
-    const allocatable = state.allocatable(resource)[node];
-    return `${model.node.name[node]}, ${model.zoneName(node)}, ${model.poolName(node)}: ` +
-      `${resource} ${amount(resource, requested)} of ${amount(resource, allocatable)} (${percent(requested, allocatable)}), ` +
-      `${counted(state.podsOf(node).length, 'pod')}${model.node.cordoned[node] ? ', cordoned' : ''}`;
   }
 
   table() {
@@ -216,6 +218,7 @@ export class MapView {
         return h('div', {}, h('dt', {}, one), h('dd', {}, meter(part, whole, percent(part, whole)), h('span', {}, `${amount(one, part)} of ${amount(one, whole)}`)));
       })),
       h('p', {className: 'actions'},
+        h('a', {className: 'button', href: planLink(`empty=${name}`)}, 'Empty this node'),
         h('a', {className: 'button', href: `#/what-if?drain=${encodeURIComponent(name)}`}, 'What if drained'),
         h('a', {className: 'button', href: `#/what-if?like=${encodeURIComponent(name)}`}, 'More like it')),
       this.facts(name),
@@ -269,174 +272,3 @@ function nodeFacts({conditions, created, labels, taints}, model) {
     ...list('Labels', Object.entries(labels).map(([key, value]) => `${key}=${value}`)),
   ];
 }
-
-/** The drawing, which scrolls and answers to mouse and keyboard. */
-class Canvas {
-  constructor(view) {
-    this.view = view;
-    this.current = -1; // the node that keys or the mouse are on
-    this.canvas = h('canvas', {
-      tabIndex: 0, id: 'map', role: 'application',
-      onkeydown: (event) => this.onKey(event),
-      onpointermove: (event) => this.onPoint(event),
-      onpointerleave: () => { this.current = -1; this.tip.hidden = true; this.draw(); },
-      onclick: (event) => this.openAt(event),
-      onblur: () => { this.tip.hidden = true; },
-    });
-    this.space = h('div', {className: 'map-space'});
-    this.tip = h('div', {className: 'tip', hidden: true, 'aria-hidden': 'true'});
-    this.scroller = h('div', {className: 'map-scroll', onscroll: () => { this.tip.hidden = true; this.draw(); }}, this.canvas, this.space);
-    this.nothing = h('p', {className: 'empty'}, 'No node matches.');
-    this.element = h('div', {className: 'map-frame'}, this.scroller, this.tip, this.nothing);
-    this.colours = new Colours();
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    const recolour = () => { this.colours = new Colours(); this.draw(); };
-    dark.addEventListener('change', recolour);
-    const observer = new ResizeObserver(() => this.layOut());
-    observer.observe(this.scroller);
-    this.stop = () => {
-      dark.removeEventListener('change', recolour);
-      observer.disconnect();
-    };
-  }
-
-  close() {
-    this.stop();
-    cancelAnimationFrame(this.frame);
-  }
-
-  update() {
-    const {nodes} = this.view;
-    this.nothing.hidden = nodes.length > 0;
-    // Rows are those of one picture.
-    if (this.model !== this.view.page.model) this.current = -1;
-    this.model = this.view.page.model;
-    this.canvas.setAttribute('aria-label', `Map of ${counted(nodes.length, 'node')}. Arrow keys go from node to node, Enter opens one. “As table” shows the same as text.`);
-    this.layOut();
-  }
-
-  layOut() {
-    const {view} = this;
-    const width = this.scroller.clientWidth;
-    const height = this.scroller.clientHeight;
-    if (width === 0 || height === 0) return;
-    const {model} = view.page;
-    const layOut = (number) => new Layout(model, view.nodes, view.state, view.resource, kSizes[number], width);
-    if (view.sizeAsked >= 0) {
-      this.layout = layOut(view.sizeAsked);
-    } else {
-      // The largest cells with which all nodes are to be seen, or the smallest.
-      let number = kSizes.length - 1;
-      while ((this.layout = layOut(number)).height > height && number > 0) --number;
-      view.element.querySelector('#size').value = number;
-    }
-    const scale = window.devicePixelRatio || 1;
-    if (this.width !== width || this.height !== height || this.scale !== scale) {
-      this.canvas.width = Math.round(width * scale);
-      this.canvas.height = Math.round(height * scale);
-      this.canvas.style.width = `${width}px`;
-      this.canvas.style.height = `${height}px`;
-    }
-    this.space.style.height = `${Math.max(0, this.layout.height - height)}px`;
-    this.context = this.canvas.getContext('2d');
-    this.context.setTransform(scale, 0, 0, scale, 0, 0);
-    this.width = width;
-    this.height = height;
-    this.scale = scale;
-    if (this.current >= 0 && !this.layout.rowOf.has(this.current)) this.current = -1;
-    this.scene = {model, state: view.state, resource: view.resource, by: view.by, only: view.kindNumber()};
-    if (view.kinds !== null) {
-      this.scene.kinds = view.kinds.kinds;
-      this.scene.shares = sharesOf(model, view.state, view.resource, view.kinds.kinds, view.kinds.of);
-    }
-    const chosen = this.chosenNode();
-    if (chosen >= 0 && this.shown !== view.chosen) this.bringUp(chosen);
-    this.shown = view.chosen;
-    this.paint();
-  }
-
-  chosenNode() {
-    const {chosen, state} = this.view;
-    return (chosen === '' ? undefined : state.findNode(chosen)) ?? -1;
-  }
-
-  /** With the next frame, however often it is asked for. */
-  draw() {
-    cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.paint());
-  }
-
-  paint() {
-    if (this.layout === undefined) return;
-    const {view, colours} = this;
-    const marks = [];
-    const chosen = this.chosenNode();
-    if (chosen >= 0) marks.push([chosen, colours.mark, 3]);
-    if (this.current >= 0) marks.push([this.current, colours.text, 2]);
-    paint(this.context, this.layout, this.scene, colours, this.scroller.scrollTop, this.width, this.height, marks);
-    if (performance.getEntriesByName('map-drawn').length === 0) performance.mark('map-drawn');
-  }
-
-  pointOf(event) {
-    const box = this.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  }
-
-  onPoint(event) {
-    const [x, y] = this.pointOf(event);
-    const node = this.layout?.nodeAt(x, y + this.scroller.scrollTop) ?? -1;
-    if (node !== this.current) this.goTo(node);
-  }
-
-  openAt(event) {
-    const [x, y] = this.pointOf(event);
-    const node = this.layout?.nodeAt(x, y + this.scroller.scrollTop) ?? -1;
-    if (node >= 0) this.view.change({node: this.view.page.model.node.name[node]});
-  }
-
-  onKey(event) {
-    const steps = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
-    const step = steps[event.key];
-    if (step !== undefined && this.layout !== undefined) {
-      event.preventDefault();
-      const node = this.layout.step(this.current >= 0 ? this.current : this.chosenNode(), ...step);
-      this.bringUp(node);
-      this.goTo(node);
-      if (node >= 0) announce(this.view.describe(node));
-    } else if (event.key === 'Enter' && this.current >= 0) {
-      this.view.change({node: this.view.page.model.node.name[this.current]});
-    } else if (event.key === 'Escape' && this.view.chosen !== '') {
-      this.view.change({node: null});
-    }
-  }
-
-  /** Scrolls a node into what is to be seen. */
-  bringUp(node) {
-    const box = this.layout.boxOf(node);
-    if (box === null) return;
-    if (box.y < this.scroller.scrollTop + 70) this.scroller.scrollTop = box.y - 70;
-    if (box.y + box.height > this.scroller.scrollTop + this.height) this.scroller.scrollTop = box.y + box.height - this.height + 8;
-  }
-
-  goTo(node) {
-    this.current = node;
-    this.canvas.style.cursor = node >= 0 ? 'pointer' : 'default';
-    const box = node >= 0 ? this.layout.boxOf(node) : null;
-    this.tip.hidden = box === null;
-    if (box !== null) {
-      const {model} = this.view.page;
-      const {resource, state} = this.view;
-      const part = state.requested(resource)[node];
-      const whole = state.allocatable(resource)[node];
-      this.tip.replaceChildren(
-        h('strong', {}, model.node.name[node]),
-        h('span', {}, `${resource}: ${amount(resource, part)} of ${amount(resource, whole)}, ${percent(part, whole)}`),
-        h('span', {}, counted(state.podsOf(node).length, 'pod') + (model.node.cordoned[node] ? ' · cordoned' : '')));
-      const left = Math.min(box.x + box.width + 10, this.width - this.tip.offsetWidth - 8);
-      this.tip.style.left = `${left}px`;
-      this.tip.style.top = `${Math.max(4, Math.min(box.y - this.scroller.scrollTop, this.height - this.tip.offsetHeight - 8))}px`;
-    }
-    this.draw();
-  }
-}
-

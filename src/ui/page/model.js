@@ -89,6 +89,30 @@ export class Model {
     this.rowsByKey ??= new Map(Array.from(this.at(this.lastStep()).pending, (row) => [this.podKey(row), row]));
     return this.pod.created[this.rowsByKey.get(key)] ?? 0;
   }
+  /** The rows of the pods with these keys, by key. */
+  rowsOf(keys) {
+    const {pending, placed} = this.at(this.lastStep());
+    const rows = new Map();
+    for (const some of [pending, placed]) {
+      for (const row of some) {
+        const key = this.podKey(row);
+        if (keys.has(key)) rows.set(key, row);
+      }
+    }
+    return rows;
+  }
+  /** The same cluster after moves, each [row of the pod, row of the node], and the cordon of a node, or of none: -1. */
+  after(moves, cordoned) {
+    const other = Object.create(this);
+    other.states = new Map();
+    other.pod = {...this.pod, node: this.pod.node.slice()};
+    for (const [pod, node] of moves) other.pod.node[pod] = node;
+    if (cordoned >= 0) {
+      other.node = {...this.node, cordoned: this.node.cordoned.slice()};
+      other.node.cordoned[cordoned] = 1;
+    }
+    return other;
+  }
   /** When the picture was taken, in seconds. */
   taken() { return this.cluster.taken / 1000; }
   ownerName(row) { return this.owners[this.pod.owner[row]] || 'no owner'; }

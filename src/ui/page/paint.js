@@ -19,6 +19,7 @@ const kMargin = 16;
 const kNameHeight = 16;
 const kHeadingWidth = 250; // of a pool's
 const kPoolGap = 26;
+const kBarb = 9; // of an arrow's head
 
 /** How a colour is shaded: what it is mixed with, and how much of that; the last two are paler. */
 const kShades = [['--surface', 0], ['--surface', 0.4], ['--text', 0.35], ['--surface', 0.66], ['--kind-rest', 0.66]];
@@ -38,6 +39,7 @@ export class Colours {
     this.dim = get('--text-dim');
     this.track = get('--track');
     this.mark = get('--mark');
+    this.surface = get('--surface');
     this.use = [0, 1, 2, 3, 4].map((i) => get(`--use-${i}`));
     this.kinds = [0, 1, 2, 3, 4, 5, 6].map((i) => get(`--kind-${i}`));
     this.shades = kShades.map(([other, part]) => this.kinds.map((colour) => mix(colour, get(other), part)));
@@ -194,9 +196,9 @@ export function sharesOf(model, state, resource, kinds, of) {
 /**
  * Draws what lies in [top, top + height) of the layout. `scene` has model, state, resource, by
  * ('use', 'priority' or 'owner'), and with the latter two kinds, shares and the kind to show alone
- * (`only`, or -1).
+ * (`only`, or -1). `marks` are frames around nodes, and `arrows` lead from one node to another.
  */
-export function paint(context, layout, scene, colours, top, width, height, marks) {
+export function paint(context, layout, scene, colours, top, width, height, {marks, arrows}) {
   context.clearRect(0, 0, width, height);
   context.textBaseline = 'middle';
   for (const row of layout.visible(top, top + height)) {
@@ -207,12 +209,35 @@ export function paint(context, layout, scene, colours, top, width, height, marks
       paintCells(context, layout, row, y, scene, colours);
     }
   }
-  for (const [node, colour, thickness] of marks) {
-    const box = layout.boxOf(node);
+  for (const mark of marks) {
+    const box = layout.boxOf(mark.node);
     if (box === null) continue;
-    context.strokeStyle = colour;
-    context.lineWidth = thickness;
+    context.strokeStyle = mark.colour;
+    context.lineWidth = mark.width;
+    context.setLineDash(mark.dashed ? [5, 3] : []);
     context.strokeRect(box.x - 1.5, box.y - top - 1.5, box.width + 3, layout.size.height + 3);
+  }
+  context.setLineDash([]);
+  for (const [from, to] of arrows) paintArrow(context, layout, from, to, top, colours);
+}
+
+/** From the middle of one node to that of another, with an edge that sets it off. */
+function paintArrow(context, layout, from, to, top, colours) {
+  const boxes = [from, to].map((node) => layout.boxOf(node));
+  if (boxes.includes(null)) return;
+  const [[x, y], [endX, endY]] = boxes.map((box) => [box.x + box.width / 2, box.y - top + layout.size.height / 2]);
+  const angle = Math.atan2(endY - y, endX - x);
+  const barb = (turn) => [endX - kBarb * Math.cos(angle + turn), endY - kBarb * Math.sin(angle + turn)];
+  context.beginPath();
+  context.moveTo(x, y);
+  context.lineTo(endX, endY);
+  context.moveTo(...barb(0.45));
+  context.lineTo(endX, endY);
+  context.lineTo(...barb(-0.45));
+  for (const [colour, width] of [[colours.surface, 5], [colours.mark, 2]]) {
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.stroke();
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pods without a node, by what keeps them there.
 
-import {age, announce, commandBox, count, counted, h, meter, namespaceOf, pager, podLink} from './dom.js';
+import {age, announce, commandBox, count, counted, h, meter, namespaceOf, pager, planLink, podLink} from './dom.js';
 import {reasonLink} from './reasons.js';
 
 const kPodsAPage = 24;
@@ -146,6 +146,7 @@ export class PendingView {
       h('h2', {}, namespace === '' ? 'Pending pods' : `Pending pods in ${namespace}`),
       h('p', {className: 'lead'}, pending === 0 ? (complete ? 'Every pod has a node.' : 'None so far.')
         : `${counted(pending, 'pod')} without a node, by what keeps ${pending === 1 ? 'it' : 'them'} out. Each is judged alone against the cluster as it is.`),
+      pending === 0 ? null : h('p', {className: 'actions'}, h('a', {className: 'button', id: 'plan-all', href: planLink('pending')}, 'Make room by moving other pods')),
       complete ? null : h('p', {className: 'progress'}, meter(judged, this.document.pending, 'judged'), `${count(judged)} of ${count(this.document.pending)} judged`),
       groups.map((group, i) => this.group(group, i))));
     for (const details of this.element.querySelectorAll('details')) details.open = opened.has(details.id);

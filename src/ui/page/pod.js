@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pod: why it is where it is, or nowhere, and what would let it schedule.
 
-import {age, amount, announce, byName, commandBox, count, counted, h, meter, nodeLink, pager, podLink} from './dom.js';
+import {age, amount, announce, byName, commandBox, count, counted, h, meter, nodeLink, pager, planLink, podLink} from './dom.js';
 import {badge, changesOf, isStopped, kHeld, reasonText} from './pending.js';
 
 const kNodesAPage = 20;
@@ -105,15 +105,19 @@ export class PodView {
 
   facts() {
     const {model} = this.page;
-    const state = model.at(model.lastStep());
-    const row = [...state.pending, ...state.placed].find((one) => model.podKey(one) === this.key);
+    const row = model.rowsOf(new Set([this.key])).get(this.key);
     if (row === undefined) return null;
     const facts = [['Owner', model.ownerName(row)], ['Age', age(model.pod.created[row], model.taken())], ['Priority', count(model.pod.priority[row])]];
     for (const [name, values] of model.pod.requests) {
       if (name !== 'pods' && values[row] > 0) facts.push([name, amount(name, values[row])]);
     }
     if (this.document.verdict.profile !== undefined) facts.push(['Profile', this.document.verdict.profile]);
-    return h('dl', {className: 'pod-facts'}, facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+    // One that waits for its resize stays where it is.
+    const movable = isStuck(this.document) && model.pod.node[row] < 0;
+    return [
+      h('dl', {className: 'pod-facts'}, facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)))),
+      movable ? h('p', {className: 'actions'}, h('a', {className: 'button', id: 'plan-pod', href: planLink(`fit=${this.key}`)}, 'Make room by moving')) : null,
+    ];
   }
 
   /** What of its spec says where it may go, and its labels. */

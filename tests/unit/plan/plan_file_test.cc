@@ -49,6 +49,10 @@ TEST(PlanFileTest, ReadsWhatIsWritten) {
   EXPECT_EQ(plan->moves[1].wave, 2u);
 }
 
+TEST(PlanFileTest, APlanOfARunningSchedulerIsReadToo) {
+  EXPECT_TRUE(ReadPlan(With("goal: ", "leading: false\ngoal: "), "plan.yaml"));
+}
+
 class WrittenPlanTest : public test::SimulatorFixture {};
 
 TEST_F(WrittenPlanTest, IsReadBack) {

@@ -110,6 +110,15 @@ class DeskTest : public testing::Test {
       return AnswerWhatIf(question, form, cluster_, mirror, spent);
     }));
   }
+  Reply FindPlan(std::string_view json, Form form = Form::kJson,
+                 std::shared_ptr<const std::atomic<bool>> gone = nullptr) {
+    const auto question = ParsePlanQuestion(json);
+    EXPECT_TRUE(question);
+    const auto how = [&, question = *question](Mirror& mirror, const auto& spent) {
+      return AnswerPlan(question, form, cluster_, mirror, spent);
+    };
+    return Get(Ask(Size::kLarge, how, std::move(gone)));
+  }
   // One that is under way now, until `go` is set.
   std::future<Reply> AskBusy(std::shared_future<void> go) {
     const auto begun = std::make_shared<std::promise<void>>();
@@ -190,6 +199,46 @@ TEST_F(DeskTest, AWhatIfIsAnsweredAndLeavesTheMirrorAsItWas) {
   EXPECT_EQ(desk().num_mirrors(), 1u);
 }
 
+TEST_F(DeskTest, APlanIsThatOfTheCommandLineAndLeavesTheMirrorAsItWas) {
+  const auto replica = [this](std::string_view name, std::string_view cpu, std::string_view node) {
+    cluster_.Put(test::MakePod()
+                     .Name(name)
+                     .Req({{"cpu", cpu}})
+                     .Owner("ReplicaSet", "web", "uid")
+                     .OnNode(node)
+                     .Ptr());
+  };
+  cluster_.Put(test::MakeNode("n2").Allocatable({{"cpu", "4"}, {"pods", "10"}}).Ptr());
+  replica("a", "1", "n1");
+  replica("b", "2", "n1");
+  replica("c", "2", "n2");
+  cluster_.Put(test::MakePod().Name("big").Req({{"cpu", "3"}}).Ptr());
+  const Reply reply = FindPlan(R"({"goal": "fit=big"})");
+  ASSERT_EQ(reply.code, 200) << reply.text;
+  const auto plan = nlohmann::json::parse(reply.text);
+  EXPECT_EQ(plan["goal"], "fit=default/big");
+  EXPECT_EQ(plan["outcome"], "found");
+  EXPECT_EQ(plan["moves"][0]["pod"], "default/b");
+  EXPECT_EQ(plan["moves"][0]["to"], "n2");
+  EXPECT_EQ(plan["moves"][1]["to"], "n1");
+  EXPECT_EQ(plan["proved"], true);
+  EXPECT_TRUE(plan.contains("made")) << "it is of a live cluster";
+  EXPECT_THAT(FindPlan(R"({"goal": "fit=big"})", Form::kTable).text,
+              testing::StartsWith("default/big fits after 1 move; no plan has fewer.\n"));
+  EXPECT_THAT(Judge(kPods).text, Not(HasSubstr("best"))) << "no move is made";
+  EXPECT_EQ(desk().num_mirrors(), 1u);
+}
+
+TEST_F(DeskTest, WhatAGoalNamesMustBeThere) {
+  for (const auto& [goal, message] :
+       {std::pair("fit=none", "goal: the cluster has no pod default/none"),
+        std::pair("empty=n9", "goal: the cluster has no node n9")}) {
+    const Reply reply = FindPlan(R"({"goal": ")" + std::string(goal) + "\"}");
+    EXPECT_EQ(reply.code, 400);
+    EXPECT_EQ(reply.text, message);
+  }
+}
+
 TEST_F(DeskTest, WhatTheQuestionRefersToAndIsNotThereIsNamed) {
   constexpr std::string_view kPod = R"({"metadata": {"name": "p"}, "spec": {
     "runtimeClassName": "kata", "containers": [{"name": "c"}],
@@ -224,6 +273,7 @@ TEST_F(DeskTest, WithoutTimeThereIsNoAnswer) {
   limits_.small_time = limits_.large_time = Duration(-1);
   EXPECT_EQ(Judge(kPods).code, 504);
   EXPECT_EQ(WhatIf(R"({"drain": ["n1"]})").code, 504);
+  EXPECT_EQ(FindPlan(R"({"goal": "empty=n1"})").code, 504);
 }
 
 // Takes a second for each node.
@@ -261,6 +311,39 @@ TEST_F(DeskTest, TheLimitHoldsWithinADecision) {
                 .code,
             504);
   EXPECT_LE(asked, 2 + 8);
+  cluster_.Put(test::MakePod().Name("waits").Ptr());
+  EXPECT_EQ(FindPlan(R"({"goal": "fit=waits"})").code, 504);
+  EXPECT_LE(asked, 2 + 8 + 8);
+  desk_.reset();
+}
+
+// Whoever asks goes while the first node is filtered.
+class GoesThen final : public FilterPlugin {
+ public:
+  GoesThen(std::atomic<bool>& gone, std::atomic<int>& asked) : gone_(gone), asked_(asked) {}
+  Status Filter(const CycleState&, const PodInfo&, const NodeView&) const override {
+    gone_ = true;
+    ++asked_;
+    return {};
+  }
+
+ private:
+  std::atomic<bool>& gone_;
+  std::atomic<int>& asked_;
+};
+
+TEST_F(DeskTest, ASearchForAPlanEndsOnceTheClientHasGone) {
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  std::atomic<int> asked = 0;
+  cluster_.registry.push_back({"Goes", [&](const ConfigValue&, Handle&) {
+                                 return Result<Plugin>(
+                                     AsPlugin("Goes", std::make_unique<GoesThen>(*gone, asked)));
+                               }});
+  cluster_.options.scheduler.configuration.profiles[0].plugins.filter.enabled.push_back({"Goes"});
+  cluster_.Put(test::MakeNode("n2").Allocatable({{"cpu", "4"}, {"pods", "10"}}).Ptr());
+  cluster_.Put(test::MakePod().Name("waits").Ptr());
+  EXPECT_EQ(FindPlan(R"({"goal": "fit=waits"})", Form::kJson, gone).code, 504);
+  EXPECT_EQ(asked, 1);
   desk_.reset();
 }
 

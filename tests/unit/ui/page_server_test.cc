@@ -138,9 +138,9 @@ TEST_F(PageServerTest, ServesThePageToAnyClientOfThisMachine) {
 }
 
 TEST_F(PageServerTest, NothingOfTheClusterIsServedWithoutTheToken) {
-  for (const char* path :
-       {"/api/map", "/api/pending", "/api/pod?pod=default/large", "/api/fixes?pod=default/large",
-        "/api/what-if", "/api/refresh", "/api/changes", "/api/node?node=n1", "/api/x"}) {
+  for (const char* path : {"/api/map", "/api/pending", "/api/pod?pod=default/large",
+                           "/api/fixes?pod=default/large", "/api/what-if", "/api/plan",
+                           "/api/refresh", "/api/changes", "/api/node?node=n1", "/api/x"}) {
     SCOPED_TRACE(path);
     const std::string line = "GET " + std::string(path);
     EXPECT_THAT(Send(line, "Host: " + Host() + "\r\n"),
@@ -193,6 +193,29 @@ TEST_F(PageServerTest, AnswersWhatIfAndNothingChanges) {
               AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("n9")));
   EXPECT_THAT(Ask("POST /api/what-if", "no JSON"), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(Ask("GET /api/what-if"), StartsWith("HTTP/1.1 405"));
+}
+
+TEST_F(PageServerTest, FindsAPlanAndNothingChanges) {
+  const json before = AskJson("GET /api/map");
+  const json plan = AskJson("POST /api/plan", R"({"goal":"empty=n2"})");
+  EXPECT_EQ(plan["outcome"], "found") << plan;
+  EXPECT_EQ(plan["moves"][0]["pod"], "default/web");
+  EXPECT_EQ(plan["moves"][0]["from"], "n2");
+  EXPECT_EQ(plan["moves"][0]["to"], "n1");
+  EXPECT_TRUE(plan.contains("made")) << "the cluster is a live one";
+  EXPECT_EQ(AskJson("POST /api/plan", R"({"goal":"empty=n2"})"), plan) << "it is asked of the same";
+  EXPECT_EQ(AskJson("GET /api/map"), before);
+  EXPECT_EQ(AskJson("POST /api/plan", R"({"goal":"fit=large"})")["outcome"], "impossible");
+  EXPECT_EQ(AskJson("POST /api/plan", R"({"goal":"pending","namespace":"shop"})")["namespace"],
+            "shop");
+  for (const auto& [question, message] :
+       {std::pair(R"({"goal":"fitt=large"})", "goal: \"fitt\" is no goal; did you mean fit?"),
+        std::pair(R"({"goal":"empty=n9"})", "goal: the cluster has no node n9"),
+        std::pair(R"({"drain":["n2"]})", "goal: Required value")}) {
+    EXPECT_THAT(Ask("POST /api/plan", question),
+                AllOf(StartsWith("HTTP/1.1 400"), HasSubstr(message)));
+  }
+  EXPECT_THAT(Ask("GET /api/plan"), StartsWith("HTTP/1.1 405"));
 }
 
 TEST_F(PageServerTest, WorkloadsWithoutPodsAreScaled) {

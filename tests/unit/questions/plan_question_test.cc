@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/questions/plan_question.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+namespace berth::questions {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+plan::Goal Goal(std::string_view json) {
+  const auto question = ParsePlanQuestion(json);
+  EXPECT_TRUE(question) << question.error().message;
+  return question ? question->goal : plan::Goal{};
+}
+
+std::string Message(std::string_view json) {
+  const auto question = ParsePlanQuestion(json);
+  return question ? "" : question.error().message;
+}
+
+TEST(PlanQuestionTest, GoalsAreThoseOfTheCommandLine) {
+  EXPECT_EQ(Goal(R"({"goal": "fit=shop/web-3"})").ToString(), "fit=shop/web-3");
+  EXPECT_EQ(Goal(R"({"goal": "fit=web-3"})").ToString(), "fit=default/web-3");
+  EXPECT_EQ(Goal(R"({"goal": "fit=pod/web-3", "namespace": "shop"})").ToString(), "fit=shop/web-3");
+  EXPECT_EQ(Goal(R"({"goal": "fit=shop/web-3", "namespace": "shop"})").ToString(),
+            "fit=shop/web-3");
+  EXPECT_EQ(Goal(R"({"goal": "empty=n1", "namespace": "shop"})"), *plan::Goal::Parse("empty=n1"));
+  EXPECT_EQ(Goal(R"({"goal": "pending"})"), *plan::Goal::Parse("pending"));
+  const plan::Goal pending = Goal(R"({"goal": "pending=-7", "namespace": "shop"})");
+  EXPECT_EQ(pending.ToString(), "pending=-7");
+  EXPECT_EQ(pending.namespace_, "shop");
+}
+
+TEST(PlanQuestionTest, TheSearchMayBeBoundMore) {
+  EXPECT_EQ(ParsePlanQuestion(R"({"goal": "pending"})")->limits.judged, plan::Limits().judged);
+  EXPECT_EQ(ParsePlanQuestion(R"({"goal": "pending", "mostJudged": 9})")->limits.judged, 9u);
+  EXPECT_THAT(Message(R"({"goal": "pending", "mostJudged": 0})"),
+              HasSubstr("mostJudged: Invalid value: 0: must be at least 1"));
+}
+
+TEST(PlanQuestionTest, WhatIsWrongIsToldInTheWordsOfTheCommandLine) {
+  for (const std::string goal : {"fitt=shop/web", "pending=high", "empty=", "empty=shop/n1", ""}) {
+    const std::string json = R"({"goal": ")" + goal + "\"}";
+    EXPECT_EQ(Message(json), "goal: " + plan::Goal::Parse(goal).error().message);
+  }
+  EXPECT_THAT(Message(R"({"goal": "fitt=shop/web"})"), HasSubstr("did you mean fit?"));
+  EXPECT_EQ(Message(R"({"goal": "fit=a/b/c"})"),
+            "goal: must be a name, pod/NAME or NAMESPACE/NAME");
+  EXPECT_EQ(Message(R"({"goal": "fit=shop/web", "namespace": "ml"})"),
+            "goal: the namespace is ml, and the pod's shop");
+  EXPECT_THAT(Message(R"({"goal": 7})"), StartsWith("goal: Invalid value: 7"));
+  EXPECT_THAT(Message("{}"), StartsWith("goal: Required value"));
+  EXPECT_THAT(Message(R"({"goal": "pending", "drain": []})"),
+              HasSubstr(R"(unknown field "drain")"));
+  EXPECT_NE(Message("no JSON"), "");
+}
+
+}  // namespace
+}  // namespace berth::questions
