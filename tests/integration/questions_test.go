@@ -127,7 +127,7 @@ func TestQuestionsAreForThoseWhomTheServerLetsAskAndHaveABound(t *testing.T) {
 	}{
 		{"a token without rights", tokenOf(e, controlplane.Nobody), "{}", 403, `cannot post path`},
 		{"no JSON", admin, "{", 400, "syntax error"},
-		{"an unknown member", admin, `{"drian": []}`, 400, `unknown field "drian"`},
+		{"an unknown member", admin, `{"drian": []}`, 400, `unknown field "drian"; did you mean "drain"?`},
 		{"a node that is not there", admin, `{"drain": ["nope"]}`, 400, "drain: the cluster has no node nope"},
 		{"more than a mebibyte", admin, `{"drain": ["` + strings.Repeat("x", 1<<20) + `"]}`, 413, ""},
 	}
