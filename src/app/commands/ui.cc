@@ -156,7 +156,6 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
     };
     shown.objects = (*cluster)->Objects();
     TellInput(InputOf(shown.objects));
-    PrintWarnings(shown.source.describe(shown.objects).warnings);
     shown.source.read = [flags, source = shown.source](const ui::Interrupted& interrupted) {
       // What is odd the page says each time, standard error once.
       return ReadObjects(flags, source, interrupted, false);
@@ -193,6 +192,7 @@ int Ui(const std::vector<std::string>& arguments, const std::string& program,
   const base::RealClock clock;
   ui::Api api(std::move(shown->source), std::move(shown->objects),
               shown->story ? &*shown->story : nullptr, clock);
+  if (flags->live()) PrintWarnings(api.reading().warnings);
   const auto server = ui::PageServer::Start(flags->port, clock, api.router());
   if (!server) return FailWith(server.error().Within("--port").message);
   std::printf("%s\n", (*server)->address().c_str());
