@@ -1404,6 +1404,31 @@ TEST_F(OfflineCommandsTest, HelpListsTheFlags) {
   EXPECT_THAT(out_, testing::Not(HasSubstr("--pod")));
 }
 
+TEST_F(OfflineCommandsTest, EachCommandHasTheFlagsOfKubectlThatItCanHave) {
+  const struct {
+    CommandFunction* command;
+    bool reads_a_cluster;
+    bool tells_of_pods;
+    bool prints_a_document;
+  } cases[] = {
+      {Simulate, true, true, true}, {Explain, true, true, true}, {Why, true, true, true},
+      {Packing, true, true, true},  {Plan, true, true, true},    {Ui, true, true, false},
+      {Dump, true, false, true},    {Replay, false, true, true}, {ShowConfig, false, false, true},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(Run(c.command, {"--help"}, false), kDone);
+    SCOPED_TRACE(out_);
+    const auto expect = [this](bool there, std::initializer_list<std::string> flags) {
+      for (const std::string& flag : flags) {
+        EXPECT_EQ(out_.find("\n  " + flag) != std::string::npos, there) << flag;
+      }
+    };
+    expect(c.reads_a_cluster, {"--kubeconfig FILE ", "--context NAME ", "--request-timeout TIME "});
+    expect(c.tells_of_pods, {"-n,--namespace NAME ", "-A,--all-namespaces "});
+    expect(c.prints_a_document, {"-o,--output "});
+  }
+}
+
 TEST(OfflineFlagsTest, ClustersRepeatAndAPodWithoutANamespaceIsInDefault) {
   const auto flags = ParseOfflineFlags(
       OfflineCommand::kExplain,
