@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 #include <utility>
 
 #include "berth/check.h"
@@ -166,7 +167,7 @@ bool MemoryApi::Remove(informers::Kind kind, std::string_view key) {
   Objects& objects = Of(kind);
   const auto it = objects.find(key);
   if (it == objects.end()) return false;
-  Changed(informers::EventType::kDeleted, std::move(it->second), {});
+  Changed(informers::EventType::kDeleted, std::move(it->second.object), {});
   objects.erase(it);
   return true;
 }
@@ -192,16 +193,16 @@ void MemoryApi::Store(api::ObjectPtr object) {
   const std::string key = api::MetaOf(object)->Key();
   const auto it = objects.find(key);
   if (it != objects.end() &&
-      api::MetaOf(it->second)->resource_version == api::MetaOf(object)->resource_version) {
+      api::MetaOf(it->second.object)->resource_version == api::MetaOf(object)->resource_version) {
     object = WithVersion(object, NextVersion());
   }
   object = WithStored(std::move(object));
   if (it == objects.end()) {
-    objects.emplace(key, object);
+    objects.emplace(key, Stored{object, ++num_arrived_});
     Changed(informers::EventType::kAdded, {}, std::move(object));
     return;
   }
-  api::ObjectPtr old = std::exchange(it->second, object);
+  api::ObjectPtr old = std::exchange(it->second.object, object);
   Changed(informers::EventType::kUpdated, std::move(old), std::move(object));
 }
 
@@ -239,24 +240,37 @@ void MemoryApi::DeliverChanges() {
 
 api::ObjectPtr MemoryApi::Find(informers::Kind kind, std::string_view key) const {
   const auto it = Of(kind).find(key);
-  return it == Of(kind).end() ? api::ObjectPtr() : it->second;
+  return it == Of(kind).end() ? api::ObjectPtr() : it->second.object;
 }
 
 std::shared_ptr<const api::Pod> MemoryApi::FindPod(std::string_view key) const {
   const Objects& pods = Of(informers::Kind::kPod);
   const auto it = pods.find(key);
-  return it == pods.end() ? nullptr : std::get<PodPtr>(it->second);
+  return it == pods.end() ? nullptr : std::get<PodPtr>(it->second.object);
 }
 
 void MemoryApi::ForEach(informers::Kind kind,
                         const std::function<void(const api::ObjectPtr&)>& visit) const {
-  std::map<std::string_view, api::ObjectPtr> sorted(Of(kind).begin(), Of(kind).end());
+  std::map<std::string_view, api::ObjectPtr> sorted;
+  for (const auto& [key, stored] : Of(kind)) sorted.emplace(key, stored.object);
   for (const auto& [key, object] : sorted) visit(object);
+}
+
+void MemoryApi::ForEachPodByCreation(
+    const std::function<void(const api::ObjectPtr&)>& visit) const {
+  std::map<std::tuple<Time, std::string_view, uint64_t>, api::ObjectPtr> sorted;
+  for (const auto& [key, stored] : Of(informers::Kind::kPod)) {
+    const std::optional<Time> created = api::MetaOf(stored.object)->creation_timestamp;
+    sorted.emplace(std::tuple(created.value_or(Time::max()), created ? std::string_view(key) : "",
+                              stored.arrival),
+                   stored.object);
+  }
+  for (const auto& [place, object] : sorted) visit(object);
 }
 
 void MemoryApi::ForEachUnsorted(informers::Kind kind,
                                 const std::function<void(const api::ObjectPtr&)>& visit) const {
-  for (const auto& [key, object] : Of(kind)) visit(object);
+  for (const auto& [key, stored] : Of(kind)) visit(stored.object);
 }
 
 void MemoryApi::ForEachPodOn(
@@ -501,7 +515,7 @@ void MemoryApi::Replace(std::string_view key, std::shared_ptr<api::Pod> pod) {
   const auto it = Of(informers::Kind::kPod).find(key);
   BERTH_CHECK(it != Of(informers::Kind::kPod).end(), "a request changes a pod that is not there");
   api::ObjectPtr now = std::shared_ptr<const api::Pod>(std::move(pod));
-  api::ObjectPtr old = std::exchange(it->second, now);
+  api::ObjectPtr old = std::exchange(it->second.object, now);
   Changed(informers::EventType::kUpdated, std::move(old), std::move(now));
 }
 

@@ -102,9 +102,9 @@ type source struct {
 	whatIf  func(q question) []byte
 }
 
-// The pods of a random cluster: some that are on nodes, others, those of a ReplicaSet on the node spare, and one that wants of
-// that node what it does not have.
-const placedPods, latePods, ownedPods, oddPods = 14, 32, 2, 1
+// The pods of a random cluster: some that are on nodes, others, those of a ReplicaSet on the node spare, one that wants of
+// that node what it does not have, and two that want a node which is not there, each for itself.
+const placedPods, latePods, ownedPods, oddPods, queuedPods = 14, 32, 2, 1, 2
 
 // oddResource is what no node has.
 const oddResource = "example.com/odd"
@@ -190,6 +190,14 @@ func (e *env) randomCluster(seed uint64) {
 		e.createPods(workload.Pod(fmt.Sprintf("owned-%d", i), onSpare(owned, workload.OnNode("spare"), workload.Requests("cpu", "200m"))...))
 	}
 	e.manyPods(oddPods, "odd", onSpare(workload.Requests("cpu", "100m", oddResource, "1"))...)
+	// The later one by its name is the older one: times of creation have seconds.
+	for i := range queuedPods {
+		if i > 0 {
+			e.letPass(1100 * time.Millisecond)
+		}
+		e.createPods(workload.Pod(fmt.Sprintf("queued-%d", queuedPods-i), workload.NodeSelector(corev1.LabelHostname, "new"),
+			workload.Tolerate("new"), workload.Requests("cpu", "700m")))
+	}
 }
 
 // randomGangs creates groups that have a node each, where no other pod goes: which node a member would be given is no draw
@@ -224,7 +232,7 @@ func (e *env) awaitSettled(ofGangs int) (waiting, gangs []string) {
 				return false
 			}
 		}
-		return len(pods) == placedPods+latePods+ownedPods+oddPods+ofGangs
+		return len(pods) == placedPods+latePods+ownedPods+oddPods+queuedPods+ofGangs
 	}))
 	for _, pod := range e.pods.Pods() {
 		if pod.Spec.NodeName != "" {
@@ -329,11 +337,12 @@ func (e *env) whatIfs() (questions []question) {
 	return questions
 }
 
-// moving is a question that no draw decides and by which so many pods are elsewhere, as all pods that it concerns go to the
-// node spare or nowhere.
+// moving is a question that no draw decides, as all pods that it concerns go to one node or nowhere: so many are elsewhere
+// then, the first of which has this name.
 type moving struct {
 	question
-	pods int
+	pods  int
+	first string
 }
 
 // movings are those of manifests, of replicas, of cordons and of pods that are scheduled from nothing.
@@ -343,6 +352,9 @@ func (e *env) movings() []moving {
 	deployment := workload.Deployment("new", 3, onSpare(workload.Requests("cpu", "300m"))...)
 	deployment.TypeMeta, deployment.Namespace = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, e.namespace
 	file, chart := e.asJSON("deployment.json", deployment)
+	fresh := workload.Node("new", workload.Allocatable("cpu", "1", "memory", "1Gi", "pods", "10"), workload.NoSchedule("new"))
+	fresh.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
+	nodeFile, node := e.asJSON("node.json", fresh)
 	scale := func(replicas int) (member string, flags []string) {
 		return fmt.Sprintf(`"scale": [{"namespace": %q, "kind": "ReplicaSet", "name": "web", "replicas": %d}]`, e.namespace, replicas),
 			[]string{"--scale", fmt.Sprintf("%s/rs/web=%d", e.namespace, replicas)}
@@ -350,13 +362,15 @@ func (e *env) movings() []moving {
 	more, moreFlags := scale(ownedPods + 3)
 	fewer, fewerFlags := scale(ownedPods - 1)
 	return []moving{
-		{question{`{"add": [` + manifest + `]}`, []string{"--add", pod}}, 1},
-		{question{`{"add": [` + manifest + `, ` + chart + `]}`, []string{"--add", pod, "--add", file}}, 4},
-		{question{`{` + more + `}`, moreFlags}, 3},
-		{question{`{` + fewer + `}`, fewerFlags}, 1},
+		{question{`{"add": [` + manifest + `]}`, []string{"--add", pod}}, 1, "added"},
+		{question{`{"add": [` + manifest + `, ` + chart + `]}`, []string{"--add", pod, "--add", file}}, 4, "added"},
+		// There is room for the one that has waited for longer.
+		{question{`{"add": [` + node + `]}`, []string{"--add", nodeFile}}, 1, "queued-2"},
+		{question{`{` + more + `}`, moreFlags}, 3, "web-new-0"},
+		{question{`{` + fewer + `}`, fewerFlags}, 1, "owned-0"},
 		// The copies stay without a node.
-		{question{`{"cordon": ["spare"], ` + more + `}`, append(moreFlags, "--cordon", "spare")}, 3},
-		{question{`{"reschedule": true}`, []string{"--reschedule"}}, 0},
+		{question{`{"cordon": ["spare"], ` + more + `}`, append(moreFlags, "--cordon", "spare")}, 3, "web-new-0"},
+		{question{`{"reschedule": true}`, []string{"--reschedule"}}, 0, ""},
 	}
 }
 
@@ -549,7 +563,7 @@ func (e *endpoints) agreeOnAll(ofGangs int, flags ...string) {
 	}
 	for _, q := range e.movings() {
 		said := agree[wholeAnswer](e.env, q.document, sources, func(s source) []byte { return s.whatIf(q.question) })
-		if len(said.Pods) != q.pods || said.After["nodes"] != nodes {
+		if len(said.Pods) != q.pods || said.Now["nodes"] != nodes || q.pods > 0 && said.Pods[0]["pod"] != e.namespace+"/"+q.first {
 			e.Errorf("%s: %+v", q.document, said)
 		}
 	}

@@ -376,7 +376,11 @@ std::vector<api::ObjectPtr> LiveCluster::Objects() const {
   }
   if (const auto pods = impl_->shared->objects.find(informers::Kind::kPod);
       pods != impl_->shared->objects.end()) {
+    const auto first = static_cast<std::ptrdiff_t>(all.size());
     add(pods->second);
+    std::ranges::stable_sort(all.begin() + first, all.end(), {}, [](const api::ObjectPtr& pod) {
+      return api::MetaOf(pod)->creation_timestamp.value_or(Time::max());
+    });
   }
   return all;
 }

@@ -48,8 +48,8 @@ std::string NameOf(const OfflineFlags& flags) {
   return name;
 }
 
-// All that the flags name, pods last; of dumps what is `beside` them, too. `tells`: on standard
-// error what was read.
+// All that the flags name, pods last and by their creation; of dumps what is `beside` them, too.
+// `tells`: on standard error what was read.
 Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& source,
                             const ui::Interrupted& interrupted, bool tells,
                             BesideObjects* beside = nullptr) {
@@ -59,15 +59,12 @@ Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& 
   if (!filled) return Fail(filled.error());
   if (beside != nullptr) *beside = *std::move(filled);
   Objects objects;
-  const auto add = [&](informers::Kind kind) {
-    (*simulation)->api().ForEach(kind, [&](const api::ObjectPtr& object) {
-      objects.push_back(object);
-    });
-  };
+  const simulator::MemoryApi& api = (*simulation)->api();
+  const auto add = [&objects](const api::ObjectPtr& object) { objects.push_back(object); };
   for (const informers::Kind kind : informers::AllKinds()) {
-    if (kind != informers::Kind::kPod) add(kind);
+    if (kind != informers::Kind::kPod) api.ForEach(kind, add);
   }
-  add(informers::Kind::kPod);
+  api.ForEachPodByCreation(add);
   return objects;
 }
 
