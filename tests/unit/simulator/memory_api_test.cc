@@ -185,9 +185,9 @@ TEST_F(MemoryApiTest, PodsAreKnownByTheirNode) {
 
 TEST_F(MemoryApiTest, PodsComeByCreationAndThoseOfManifestsAsTheyCame) {
   const auto apply = [this](const std::string& name, std::optional<Time> created) {
-    auto pod = std::make_shared<api::Pod>(*test::MakePod().Name(name).Ptr());
-    pod->metadata.creation_timestamp = created;
-    api_.Apply(std::shared_ptr<const api::Pod>(std::move(pod)));
+    auto pod = test::MakePod().Name(name);
+    if (created) pod.CreatedAt(*created);
+    api_.Apply(pod.Ptr());
   };
   apply("manifest-b", {});
   apply("late", Time(std::chrono::hours(2)));
