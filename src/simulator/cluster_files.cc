@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -121,25 +120,19 @@ Result<api::ObjectPtr> Admit(api::ObjectPtr&& read) {
   return object;
 }
 
-// Sorts the pods that have no node as MemoryApi has them by creation, in the places that they take
-// together.
+// Sorts the pods that have no node by their creation, in the places that they take together.
 void SortPendingByCreation(std::vector<api::ObjectPtr>& pods) {
   const auto pod_of = [](const api::ObjectPtr& object) { return api::As<api::Pod>(object); };
   std::vector<size_t> places;
   for (size_t i = 0; i < pods.size(); ++i) {
     if (pod_of(pods[i]) != nullptr && pod_of(pods[i])->spec.node_name.empty()) places.push_back(i);
   }
-  std::vector<std::tuple<Time, std::string, size_t>> order;
-  order.reserve(places.size());
-  for (const size_t place : places) {
-    const api::ObjectMeta& metadata = pod_of(pods[place])->metadata;
-    const auto& created = metadata.creation_timestamp;
-    order.emplace_back(created.value_or(Time::max()), created ? metadata.Key() : "", place);
-  }
-  std::ranges::sort(order);
   std::vector<api::ObjectPtr> pending;
   pending.reserve(places.size());
-  for (const auto& [created, key, place] : order) pending.push_back(std::move(pods[place]));
+  for (const size_t place : places) pending.push_back(std::move(pods[place]));
+  std::ranges::stable_sort(
+      pending, CreatedBefore,
+      [](const api::ObjectPtr& pod) -> const api::ObjectMeta& { return *api::MetaOf(pod); });
   for (size_t i = 0; i < places.size(); ++i) pods[places[i]] = std::move(pending[i]);
 }
 

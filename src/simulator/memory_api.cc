@@ -91,6 +91,13 @@ api::ObjectPtr WithStored(api::ObjectPtr object) {
 
 }  // namespace
 
+bool CreatedBefore(const api::ObjectMeta& a, const api::ObjectMeta& b) {
+  const Time at_a = a.creation_timestamp.value_or(Time::max());
+  const Time at_b = b.creation_timestamp.value_or(Time::max());
+  if (at_a != at_b || !a.creation_timestamp) return at_a < at_b;
+  return std::tie(a.namespace_, a.name) < std::tie(b.namespace_, b.name);
+}
+
 informers::Kind KindOf(const api::ObjectPtr& object) {
   BERTH_CHECK(object.index() > 0, "no object");
   if (const auto* own = api::As<api::PluginObject>(object)) return informers::KindOf(own->kind);
@@ -258,14 +265,13 @@ void MemoryApi::ForEach(informers::Kind kind,
 
 void MemoryApi::ForEachPodByCreation(
     const std::function<void(const api::ObjectPtr&)>& visit) const {
-  std::map<std::tuple<Time, std::string_view, uint64_t>, api::ObjectPtr> sorted;
-  for (const auto& [key, stored] : Of(informers::Kind::kPod)) {
-    const std::optional<Time> created = api::MetaOf(stored.object)->creation_timestamp;
-    sorted.emplace(std::tuple(created.value_or(Time::max()), created ? std::string_view(key) : "",
-                              stored.arrival),
-                   stored.object);
-  }
-  for (const auto& [place, object] : sorted) visit(object);
+  std::vector<const Stored*> pods;
+  for (const auto& [key, stored] : Of(informers::Kind::kPod)) pods.push_back(&stored);
+  std::ranges::sort(pods, {}, &Stored::arrival);
+  std::ranges::stable_sort(pods, CreatedBefore, [](const Stored* stored) -> const api::ObjectMeta& {
+    return *api::MetaOf(stored->object);
+  });
+  for (const Stored* stored : pods) visit(stored->object);
 }
 
 void MemoryApi::ForEachUnsorted(informers::Kind kind,

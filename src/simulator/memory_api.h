@@ -24,6 +24,10 @@ namespace berth::simulator {
 // The kind of an object that is there.
 informers::Kind KindOf(const api::ObjectPtr& object);
 
+// Whether a scheduler would have seen the first come before the second: by their creation, those of
+// one second by namespace and name. What has no time of creation comes last, and in no order.
+bool CreatedBefore(const api::ObjectMeta& a, const api::ObjectMeta& b);
+
 // An event as it was written: the last note of a series and how often it came.
 struct WrittenEvent {
   std::string reason;
@@ -77,8 +81,7 @@ class MemoryApi final : public client::ApiClient {
   std::shared_ptr<const api::Pod> FindPod(std::string_view key) const;
   // By key.
   void ForEach(informers::Kind kind, const std::function<void(const api::ObjectPtr&)>& visit) const;
-  // As a scheduler would have seen them come: by creation, those of one time by key; then those
-  // without one, in the order in which they came here.
+  // By CreatedBefore(); those without a time in the order in which they came here.
   void ForEachPodByCreation(const std::function<void(const api::ObjectPtr&)>& visit) const;
   // In an order that means nothing: without the time to sort them.
   void ForEachUnsorted(informers::Kind kind,

@@ -20,6 +20,7 @@
 #include "src/documents/parse.h"
 #include "src/informers/informers.h"
 #include "src/informers/kinds.h"
+#include "src/simulator/memory_api.h"
 
 namespace berth::app {
 namespace {
@@ -378,9 +379,9 @@ std::vector<api::ObjectPtr> LiveCluster::Objects() const {
       pods != impl_->shared->objects.end()) {
     const auto first = static_cast<std::ptrdiff_t>(all.size());
     add(pods->second);
-    std::ranges::stable_sort(all.begin() + first, all.end(), {}, [](const api::ObjectPtr& pod) {
-      return api::MetaOf(pod)->creation_timestamp.value_or(Time::max());
-    });
+    std::ranges::stable_sort(
+        all.begin() + first, all.end(), simulator::CreatedBefore,
+        [](const api::ObjectPtr& pod) -> const api::ObjectMeta& { return *api::MetaOf(pod); });
   }
   return all;
 }
