@@ -48,6 +48,9 @@ class ConfigValue {
   int line_ = 0;
 };
 
+// What to say of a field that nothing asked for, behind that it is unknown; `known` were asked for.
+using FieldHint = std::string (*)(std::string_view unknown, const std::vector<std::string>& known);
+
 // Reads the fields of a map strictly: every problem is collected with the field's path, and a
 // field that was not asked for is one.
 //
@@ -57,8 +60,10 @@ class ConfigValue {
 class FieldReader {
  public:
   // `path` is put before field names in messages ("profiles[0].plugins"); may be "". `value` must
-  // outlive the reader. A null value reads as an empty map.
-  FieldReader(const ConfigValue& value, std::string path);
+  // outlive the reader. A null value reads as an empty map. `hint` may be nullptr.
+  FieldReader(const ConfigValue& value, std::string path, FieldHint hint = nullptr);
+  // Of a map within this one, with the same hint; to be merged.
+  FieldReader Nested(const ConfigValue& value, std::string path) const;
 
   // Each sets `out` and returns true when the field is there with the right type; a wrong type or
   // a number out of range is recorded, an absent or null field leaves `out` alone.
@@ -94,6 +99,7 @@ class FieldReader {
 
   const ConfigValue* value_;
   std::string path_;
+  FieldHint hint_;
   std::vector<std::string> known_;
   std::vector<std::string> problems_;
   bool finished_ = false;

@@ -64,7 +64,7 @@ void ReadNamed(FieldReader& fields, std::string_view field, const Named<Value> (
 void ReadNumaStrategy(FieldReader& fields, NumaArgs& args) {
   const ConfigValue* value = fields.Get(kScoringStrategy);
   if (value == nullptr) return;
-  FieldReader nested(*value, fields.PathOf(kScoringStrategy));
+  FieldReader nested = fields.Nested(*value, fields.PathOf(kScoringStrategy));
   // A strategy that is stated has no type of its own.
   if (nested.Get("type") == nullptr) {
     nested.Problem(RequiredField(nested.PathOf("type"), ""));

@@ -33,9 +33,9 @@ struct PluginName {
 };
 
 template <PluginName plugin, auto read>
-auto ReadArgs(const ConfigValue& value, const std::string& path)
+auto ReadArgs(const ConfigValue& value, const std::string& path, FieldHint hint = nullptr)
     -> Result<std::invoke_result_t<decltype(read), FieldReader&>> {
-  FieldReader fields(value, path);
+  FieldReader fields(value, path, hint);
   ReadTypeMeta(fields, plugin.text);
   auto args = read(fields);
   if (auto error = fields.Finish()) return Fail(std::move(*error));
@@ -59,11 +59,11 @@ constexpr auto MakeArgsKind(decltype(PluginArgs::with_defaults) with_defaults = 
   kind.plugin = plugin.text;
   kind.with_defaults = with_defaults;
   kind.problems = [](const ConfigValue& args, const std::string& path,
-                     const ArgsFeatures& features) -> std::vector<std::string> {
-    const auto raw = ReadArgs<plugin, read>(args, path);
+                     const ArgsCheck& by) -> std::vector<std::string> {
+    const auto raw = ReadArgs<plugin, read>(args, path, by.hint);
     if (!raw) return {raw.error().message};
     if constexpr (kByFeatures) {
-      return check(*raw, path, features);
+      return check(*raw, path, by.features);
     } else {
       return check(*raw, path);
     }

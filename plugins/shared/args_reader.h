@@ -32,7 +32,7 @@ template <typename ReadEntry>
 void ReadEach(FieldReader& fields, std::string_view field, const ReadEntry& read) {
   const ConfigValue::List& list = fields.GetList(field);
   for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf(field), i));
+    FieldReader entry = fields.Nested(list[i], IndexedPath(fields.PathOf(field), i));
     read(entry);
     fields.Merge(entry);
   }
@@ -43,7 +43,7 @@ template <typename ReadFields>
 bool ReadNested(FieldReader& fields, std::string_view field, const ReadFields& read) {
   const ConfigValue* value = fields.Get(field);
   if (value == nullptr) return false;
-  FieldReader nested(*value, fields.PathOf(field));
+  FieldReader nested = fields.Nested(*value, fields.PathOf(field));
   read(nested);
   fields.Merge(nested);
   return true;

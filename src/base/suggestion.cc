@@ -84,4 +84,14 @@ std::string Suggestion::ToString() const {
   return word().empty() ? "" : "; did you mean " + word() + "?";
 }
 
+std::string Suggestion::ToQuotedString() const {
+  return word().empty() ? "" : "; did you mean \"" + word() + "\"?";
+}
+
+std::string SuggestedField(std::string_view unknown, const std::vector<std::string>& known) {
+  Suggestion meant(unknown);
+  meant.TryAll(known);
+  return meant.ToQuotedString();
+}
+
 }  // namespace berth::base

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace berth::base {
 
@@ -27,6 +28,8 @@ class Suggestion {
   const std::string& word() const { return best_.empty() ? beginning_ : best_; }
   // "; did you mean WORD?", or "".
   std::string ToString() const;
+  // The same with the word in double quotes, as names of fields have them.
+  std::string ToQuotedString() const;
 
  private:
   std::string_view typed_;
@@ -34,5 +37,8 @@ class Suggestion {
   std::string best_;
   std::string beginning_;  // the first, by name, that begins with what was typed
 };
+
+// That of the fields which was probably meant, as a FieldHint: `; did you mean "FIELD"?`, or "".
+std::string SuggestedField(std::string_view unknown, const std::vector<std::string>& known);
 
 }  // namespace berth::base

@@ -79,7 +79,7 @@ constexpr std::string_view kStrict = "strict decoding error: ";
 
 // Checks one entry of a pluginConfig; unknown fields in its args are added to `unknown`.
 Result<void> CheckArgs(const ConfigValue& entry, const std::string& path, MemberOrder order,
-                       bool suggests, std::vector<std::string>& unknown) {
+                       FieldHint hint, std::vector<std::string>& unknown) {
   const ConfigValue* name = entry.Find("name");
   const ConfigValue* args = entry.Find("args");
   const Schema* schema = name == nullptr ? nullptr : ArgsSchema(*name->string());
@@ -87,7 +87,7 @@ Result<void> CheckArgs(const ConfigValue& entry, const std::string& path, Member
   const std::string& plugin = *name->string();
   const std::string where = "decoding ." + path;
   if (auto kind = CheckArgsKind(*args, plugin); !kind) return Fail(kind.error().Within(where));
-  const SchemaProblems problems = CheckAgainst(*schema, *args, order, suggests);
+  const SchemaProblems problems = CheckAgainst(*schema, *args, order, hint);
   const std::string while_decoding = "decoding args for plugin " + plugin;
   if (problems.mistyped) {
     return Fail(Error{*problems.mistyped}.Within(while_decoding).Within(where));
@@ -109,9 +109,9 @@ struct Document {
 
 // The types of all fields, and that they exist. Errors: the first of a wrong type, or else all that
 // are there twice or unknown.
-Result<void> CheckTypes(const Document& read, bool suggests) {
+Result<void> CheckTypes(const Document& read, FieldHint hint) {
   const auto& [document, order, repeated] = read;
-  SchemaProblems problems = CheckAgainst(ConfigurationSchema(), document, order, suggests);
+  SchemaProblems problems = CheckAgainst(ConfigurationSchema(), document, order, hint);
   if (problems.mistyped) return Fail(*problems.mistyped);
   const auto list_at = [](const ConfigValue& value, std::string_view field) {
     const ConfigValue* list = value.Find(field);
@@ -122,7 +122,7 @@ Result<void> CheckTypes(const Document& read, bool suggests) {
     const ConfigValue::List entries = list_at(profiles[i], "pluginConfig");
     for (size_t j = 0; j < entries.size(); ++j) {
       const std::string path = IndexedPath(IndexedPath("profiles", i) + ".pluginConfig", j);
-      auto args = CheckArgs(entries[j], path, order, suggests, problems.unknown_fields);
+      auto args = CheckArgs(entries[j], path, order, hint, problems.unknown_fields);
       if (!args) return args;
     }
   }
@@ -136,8 +136,8 @@ Result<void> CheckTypes(const Document& read, bool suggests) {
 // sets the defaults of scalar fields. Profiles hold what is written, nothing merged or defaulted;
 // apiVersion and kind are taken out of args. Errors, in kube-scheduler's words: the first field of
 // a wrong type, or else all that are there twice or unknown.
-Result<SchedulerConfiguration> DecodeFields(const Document& read, bool suggests) {
-  if (auto checked = CheckTypes(read, suggests); !checked) return Fail(checked.error());
+Result<SchedulerConfiguration> DecodeFields(const Document& read, FieldHint hint) {
+  if (auto checked = CheckTypes(read, hint); !checked) return Fail(checked.error());
   const ConfigValue& document = read.value;
   FieldReader fields(document, "");
   SchedulerConfiguration config;
@@ -334,7 +334,7 @@ Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view fi
   if (const auto problem = TypeProblem(read->value)) {
     return Fail(Error{*problem}.Within(file_name));
   }
-  auto config = DecodeFields(*read, known.suggests);
+  auto config = DecodeFields(*read, known.hint);
   if (!config) return Fail(config.error().Within(file_name));
   SetDefaults(*config, known);
   return config;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/config_value.h"
 #include "berth/in_tree/plugin_args.h"
 #include "berth/result.h"
 #include "src/config/types.h"
@@ -23,8 +24,8 @@ struct KnownPlugins {
   // Of the plugins whose args are a kind of their own, by name: how to default and check them.
   std::map<std::string, PluginArgs, std::less<>> args = {};
   ArgsFeatures features = {};
-  // Whether errors say what was probably meant by unknown fields.
-  bool suggests = false;
+  // What errors say behind an unknown field; nullptr: nothing.
+  FieldHint hint = nullptr;
 };
 
 // Lays what a profile says about one extension point over the defaults, as kube-scheduler's
@@ -49,7 +50,7 @@ SchedulerConfiguration DefaultConfiguration(const KnownPlugins& known);
 // profile, but does not validate: flags may come on top before Validate(). Of several documents the
 // first that is not empty counts. Errors begin with `file_name`: a syntax error or a repeated key
 // with its line; a wrong apiVersion or kind; the first mistyped field; all unknown fields with
-// their paths and, where `known` says so, what was probably meant.
+// their paths and `known.hint`.
 Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view file_name,
                                       const KnownPlugins& known);
 

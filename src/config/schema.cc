@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "berth/field_errors.h"
-#include "src/base/suggestion.h"
 
 namespace berth::config {
 namespace {
@@ -43,7 +42,7 @@ bool FitsFloat(const ConfigValue& value) {
 
 class Checker {
  public:
-  Checker(MemberOrder order, bool suggests) : order_(order), suggests_(suggests) {}
+  Checker(MemberOrder order, FieldHint hint) : order_(order), hint_(hint) {}
 
   void Check(const Schema& schema, const ConfigValue& value) {
     if (value.is_null()) return;
@@ -167,14 +166,14 @@ class Checker {
   // The field that the path leads to.
   void ReportUnknown(const Schema& schema, std::string_view name) {
     std::string& text = problems_.unknown_fields.emplace_back("unknown field " + Quoted(path_));
-    if (!suggests_) return;
-    base::Suggestion meant(name);
-    for (const SchemaField& field : schema.fields) meant.Try(field.name);
-    if (!meant.word().empty()) text += "; did you mean " + Quoted(meant.word()) + "?";
+    if (hint_ == nullptr) return;
+    std::vector<std::string> known;
+    for (const SchemaField& field : schema.fields) known.emplace_back(field.name);
+    text += hint_(name, known);
   }
 
   MemberOrder order_;
-  bool suggests_;
+  FieldHint hint_;
   std::string path_;     // with indexes
   std::string go_path_;  // without
   std::string struct_;   // the Go struct that holds the field
@@ -273,8 +272,8 @@ Result<std::string> DecodeBase64(std::string_view text) {
 }
 
 SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, MemberOrder order,
-                            bool suggests) {
-  Checker checker(order, suggests);
+                            FieldHint hint) {
+  Checker checker(order, hint);
   checker.Check(schema, value);
   return checker.Take();
 }

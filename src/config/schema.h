@@ -60,8 +60,7 @@ struct SchemaField {
 struct SchemaProblems {
   // The first field of the wrong type, in Go's words; all else does not count then.
   std::optional<std::string> mistyped;
-  // Each with its path: `unknown field "a.b[0].c"`; where suggestions are asked for, after it the
-  // field that was probably meant: `; did you mean "d"?`.
+  // Each with its path: `unknown field "a.b[0].c"`, and behind it what the hint says of it.
   std::vector<std::string> unknown_fields;
 };
 
@@ -69,9 +68,9 @@ struct SchemaProblems {
 // JSON, or by name, as it reads YAML. Whole numbers of JSON are those that are written so.
 enum class MemberOrder { kAsWritten, kByName };
 
-// Holds `value` against `schema`.
+// Holds `value` against `schema`. `hint` may be nullptr.
 SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, MemberOrder order,
-                            bool suggests = false);
+                            FieldHint hint = nullptr);
 
 // A value that CheckAgainst() found nothing wrong with, as Kubernetes prints it: with the fields
 // that are always there, without those that are empty, durations and numbers in one form.

@@ -112,8 +112,8 @@ void CheckProfile(const Profile& profile, const std::string& path, const KnownPl
     }
     const auto kind = known.args.find(name);
     if (kind == known.args.end() || kind->second.problems == nullptr) continue;
-    for (std::string& problem :
-         kind->second.problems(profile.plugin_config[i].args, entry + ".args", known.features)) {
+    for (std::string& problem : kind->second.problems(
+             profile.plugin_config[i].args, entry + ".args", {known.features, known.hint})) {
       problems.push_back(std::move(problem));
     }
   }

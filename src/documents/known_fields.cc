@@ -125,11 +125,10 @@ class UnknownFieldSearch {
     path_.resize(length);
   }
   void Report(const KnownType& type, const std::string& key) {
-    std::string text = "unknown field " + Quoted(path_ + (path_.empty() ? "" : ".") + key);
+    const std::string text = "unknown field " + Quoted(path_ + (path_.empty() ? "" : ".") + key);
     base::Suggestion meant(key);
     for (const auto& [field, unused] : type.fields) meant.Try(field);
-    if (!meant.word().empty()) text += "; did you mean " + Quoted(meant.word()) + "?";
-    texts_.push_back(std::move(text));
+    texts_.push_back(text + meant.ToQuotedString());
   }
 
   std::string path_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "berth/field_errors.h"
+#include "src/base/suggestion.h"
 #include "src/documents/parse.h"
 #include "src/questions/node_changes.h"
 #include "src/simulator/cluster_files.h"
@@ -49,7 +50,7 @@ void ReadNames(FieldReader& fields, std::string_view field, std::vector<std::str
 void ReadAddNodes(FieldReader& fields, WhatIf& out) {
   const ConfigValue* value = fields.Get("addNodes");
   if (value == nullptr) return;
-  FieldReader members(*value, "addNodes");
+  FieldReader members = fields.Nested(*value, "addNodes");
   ReadCount(members, "count", 1, kMostNewNodes, out.add_nodes);
   members.Read("like", out.like);
   Require(members, "like", out.like);
@@ -58,7 +59,7 @@ void ReadAddNodes(FieldReader& fields, WhatIf& out) {
 }
 
 Scale ReadScale(const ConfigValue& value, const std::string& path, FieldReader& fields) {
-  FieldReader members(value, path);
+  FieldReader members = fields.Nested(value, path);
   Scale scale;
   scale.namespace_ = "default";
   members.Read("namespace", scale.namespace_);
@@ -86,7 +87,7 @@ void ReadScales(FieldReader& fields, WhatIf& out) {
 const ConfigValue* ReadFill(FieldReader& fields, WhatIf& out) {
   const ConfigValue* value = fields.Get("fill");
   if (value == nullptr) return nullptr;
-  FieldReader members(*value, "fill");
+  FieldReader members = fields.Nested(*value, "fill");
   ReadCount(members, "most", 1, kMostCopies, out.most);
   const ConfigValue* pod = members.Get("pod");
   if (pod == nullptr) Require(members, "pod", "");
@@ -307,7 +308,7 @@ std::vector<std::string> MissingOf(const std::vector<api::ObjectPtr>& objects,
 }
 
 Result<WhatIf> ParseWhatIf(const ConfigValue& document) {
-  FieldReader fields(document, "");
+  FieldReader fields(document, "", base::SuggestedField);
   WhatIf question;
   const ConfigValue::List& add = fields.GetList("add");
   if (add.size() > kMostObjects) TooMany(fields, "add", kMostObjects);

@@ -70,11 +70,15 @@ std::string ConfigValue::ToJson() const {
   return "null";
 }
 
-FieldReader::FieldReader(const ConfigValue& value, std::string path)
-    : value_(&value), path_(std::move(path)) {
+FieldReader::FieldReader(const ConfigValue& value, std::string path, FieldHint hint)
+    : value_(&value), path_(std::move(path)), hint_(hint) {
   if (value.is_null() || value.map() != nullptr) return;
   problems_.push_back(
       InvalidField(path_.empty() ? "<root>" : path_, value.ToJson(), "must be a map"));
+}
+
+FieldReader FieldReader::Nested(const ConfigValue& value, std::string path) const {
+  return {value, std::move(path), hint_};
 }
 
 const ConfigValue* FieldReader::Take(std::string_view field) {
@@ -225,7 +229,8 @@ void FieldReader::CollectUnknown() {
   }
   std::sort(unknown.begin(), unknown.end());
   for (const std::string& name : unknown) {
-    problems_.push_back("unknown field " + Quoted(PathOf(name)));
+    problems_.push_back("unknown field " + Quoted(PathOf(name)) +
+                        (hint_ == nullptr ? "" : hint_(name, known_)));
   }
 }
 

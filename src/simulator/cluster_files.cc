@@ -120,23 +120,19 @@ Result<api::ObjectPtr> Admit(api::ObjectPtr&& read) {
   return object;
 }
 
-// Sorts the pods that have no node, in the places that they take together.
+// Sorts the pods that have no node by their creation, in the places that they take together.
 void SortPendingByCreation(std::vector<api::ObjectPtr>& pods) {
   const auto pod_of = [](const api::ObjectPtr& object) { return api::As<api::Pod>(object); };
   std::vector<size_t> places;
   for (size_t i = 0; i < pods.size(); ++i) {
     if (pod_of(pods[i]) != nullptr && pod_of(pods[i])->spec.node_name.empty()) places.push_back(i);
   }
-  std::vector<std::pair<Time, size_t>> order;
-  order.reserve(places.size());
-  for (const size_t place : places) {
-    order.emplace_back(pod_of(pods[place])->metadata.creation_timestamp.value_or(Time::max()),
-                       place);
-  }
-  std::ranges::sort(order);  // the place keeps pods of one time as they are
   std::vector<api::ObjectPtr> pending;
   pending.reserve(places.size());
-  for (const auto& [created, place] : order) pending.push_back(std::move(pods[place]));
+  for (const size_t place : places) pending.push_back(std::move(pods[place]));
+  std::ranges::stable_sort(
+      pending, CreatedBefore,
+      [](const api::ObjectPtr& pod) -> const api::ObjectMeta& { return *api::MetaOf(pod); });
   for (size_t i = 0; i < places.size(); ++i) pods[places[i]] = std::move(pending[i]);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 #include <utility>
 
 #include "berth/check.h"
@@ -90,6 +91,13 @@ api::ObjectPtr WithStored(api::ObjectPtr object) {
 
 }  // namespace
 
+bool CreatedBefore(const api::ObjectMeta& a, const api::ObjectMeta& b) {
+  const Time at_a = a.creation_timestamp.value_or(Time::max());
+  const Time at_b = b.creation_timestamp.value_or(Time::max());
+  if (at_a != at_b || !a.creation_timestamp) return at_a < at_b;
+  return std::tie(a.namespace_, a.name) < std::tie(b.namespace_, b.name);
+}
+
 informers::Kind KindOf(const api::ObjectPtr& object) {
   BERTH_CHECK(object.index() > 0, "no object");
   if (const auto* own = api::As<api::PluginObject>(object)) return informers::KindOf(own->kind);
@@ -166,7 +174,7 @@ bool MemoryApi::Remove(informers::Kind kind, std::string_view key) {
   Objects& objects = Of(kind);
   const auto it = objects.find(key);
   if (it == objects.end()) return false;
-  Changed(informers::EventType::kDeleted, std::move(it->second), {});
+  Changed(informers::EventType::kDeleted, std::move(it->second.object), {});
   objects.erase(it);
   return true;
 }
@@ -192,16 +200,16 @@ void MemoryApi::Store(api::ObjectPtr object) {
   const std::string key = api::MetaOf(object)->Key();
   const auto it = objects.find(key);
   if (it != objects.end() &&
-      api::MetaOf(it->second)->resource_version == api::MetaOf(object)->resource_version) {
+      api::MetaOf(it->second.object)->resource_version == api::MetaOf(object)->resource_version) {
     object = WithVersion(object, NextVersion());
   }
   object = WithStored(std::move(object));
   if (it == objects.end()) {
-    objects.emplace(key, object);
+    objects.emplace(key, Stored{object, ++num_arrived_});
     Changed(informers::EventType::kAdded, {}, std::move(object));
     return;
   }
-  api::ObjectPtr old = std::exchange(it->second, object);
+  api::ObjectPtr old = std::exchange(it->second.object, object);
   Changed(informers::EventType::kUpdated, std::move(old), std::move(object));
 }
 
@@ -239,24 +247,36 @@ void MemoryApi::DeliverChanges() {
 
 api::ObjectPtr MemoryApi::Find(informers::Kind kind, std::string_view key) const {
   const auto it = Of(kind).find(key);
-  return it == Of(kind).end() ? api::ObjectPtr() : it->second;
+  return it == Of(kind).end() ? api::ObjectPtr() : it->second.object;
 }
 
 std::shared_ptr<const api::Pod> MemoryApi::FindPod(std::string_view key) const {
   const Objects& pods = Of(informers::Kind::kPod);
   const auto it = pods.find(key);
-  return it == pods.end() ? nullptr : std::get<PodPtr>(it->second);
+  return it == pods.end() ? nullptr : std::get<PodPtr>(it->second.object);
 }
 
 void MemoryApi::ForEach(informers::Kind kind,
                         const std::function<void(const api::ObjectPtr&)>& visit) const {
-  std::map<std::string_view, api::ObjectPtr> sorted(Of(kind).begin(), Of(kind).end());
+  std::map<std::string_view, api::ObjectPtr> sorted;
+  for (const auto& [key, stored] : Of(kind)) sorted.emplace(key, stored.object);
   for (const auto& [key, object] : sorted) visit(object);
+}
+
+void MemoryApi::ForEachPodByCreation(
+    const std::function<void(const api::ObjectPtr&)>& visit) const {
+  std::vector<const Stored*> pods;
+  for (const auto& [key, stored] : Of(informers::Kind::kPod)) pods.push_back(&stored);
+  std::ranges::sort(pods, {}, &Stored::arrival);
+  std::ranges::stable_sort(pods, CreatedBefore, [](const Stored* stored) -> const api::ObjectMeta& {
+    return *api::MetaOf(stored->object);
+  });
+  for (const Stored* stored : pods) visit(stored->object);
 }
 
 void MemoryApi::ForEachUnsorted(informers::Kind kind,
                                 const std::function<void(const api::ObjectPtr&)>& visit) const {
-  for (const auto& [key, object] : Of(kind)) visit(object);
+  for (const auto& [key, stored] : Of(kind)) visit(stored.object);
 }
 
 void MemoryApi::ForEachPodOn(
@@ -501,7 +521,7 @@ void MemoryApi::Replace(std::string_view key, std::shared_ptr<api::Pod> pod) {
   const auto it = Of(informers::Kind::kPod).find(key);
   BERTH_CHECK(it != Of(informers::Kind::kPod).end(), "a request changes a pod that is not there");
   api::ObjectPtr now = std::shared_ptr<const api::Pod>(std::move(pod));
-  api::ObjectPtr old = std::exchange(it->second, now);
+  api::ObjectPtr old = std::exchange(it->second.object, now);
   Changed(informers::EventType::kUpdated, std::move(old), std::move(now));
 }
 

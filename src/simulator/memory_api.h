@@ -24,6 +24,10 @@ namespace berth::simulator {
 // The kind of an object that is there.
 informers::Kind KindOf(const api::ObjectPtr& object);
 
+// Whether a scheduler would have seen the first come before the second: by their creation, those of
+// one second by namespace and name. What has no time of creation comes last, and in no order.
+bool CreatedBefore(const api::ObjectMeta& a, const api::ObjectMeta& b);
+
 // An event as it was written: the last note of a series and how often it came.
 struct WrittenEvent {
   std::string reason;
@@ -77,6 +81,8 @@ class MemoryApi final : public client::ApiClient {
   std::shared_ptr<const api::Pod> FindPod(std::string_view key) const;
   // By key.
   void ForEach(informers::Kind kind, const std::function<void(const api::ObjectPtr&)>& visit) const;
+  // By CreatedBefore(); those without a time in the order in which they came here.
+  void ForEachPodByCreation(const std::function<void(const api::ObjectPtr&)>& visit) const;
   // In an order that means nothing: without the time to sort them.
   void ForEachUnsorted(informers::Kind kind,
                        const std::function<void(const api::ObjectPtr&)>& visit) const;
@@ -115,7 +121,11 @@ class MemoryApi final : public client::ApiClient {
 
  private:
   class Handle;
-  using Objects = base::StringMap<api::ObjectPtr>;  // by key
+  struct Stored {
+    api::ObjectPtr object;
+    uint64_t arrival = 0;  // how many objects had come with it
+  };
+  using Objects = base::StringMap<Stored>;  // by key
   // An object named by a request's path, and what stands behind it: "", "binding" or "status".
   struct ObjectPath {
     std::string key;               // "namespace/name", or the name of an object without one
@@ -173,6 +183,7 @@ class MemoryApi final : public client::ApiClient {
   base::StringMap<std::set<std::string>> pods_on_node_;  // keys, by node; none is empty
   std::vector<informers::InformerEvent> undelivered_;
   uint64_t num_changes_ = 0;
+  uint64_t num_arrived_ = 0;
   uint64_t last_version_ = 0;
   bool keep_events_ = true;
   std::vector<WrittenEvent> events_;

@@ -121,13 +121,11 @@ void Simulation::Advance(Duration by) {
 }
 
 void CopyObjects(const Simulation& from, Simulation& to) {
-  const auto copy = [&](informers::Kind kind) {
-    from.api().ForEach(kind, [&](const api::ObjectPtr& object) { to.Apply(object); });
-  };
+  const auto apply = [&](const api::ObjectPtr& object) { to.Apply(object); };
   for (const informers::Kind kind : informers::AllKinds()) {
-    if (kind != informers::Kind::kPod) copy(kind);
+    if (kind != informers::Kind::kPod) from.api().ForEach(kind, apply);
   }
-  copy(informers::Kind::kPod);
+  from.api().ForEachPodByCreation(apply);
 }
 
 }  // namespace berth::simulator

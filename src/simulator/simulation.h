@@ -112,7 +112,7 @@ class Simulation {
   std::function<bool()> interrupt_;  // may be empty
 };
 
-// Applies all objects of one simulation to another, pods last.
+// Applies all objects of one simulation to another, pods last, and these by their creation.
 void CopyObjects(const Simulation& from, Simulation& to);
 
 }  // namespace berth::simulator

@@ -172,8 +172,8 @@ Api::PicturePtr Api::MakePicture(std::vector<api::ObjectPtr> objects, const Stor
   cluster.Add("live", source_.read != nullptr);
   cluster.Add("name", source_.name);
   cluster.AddIfNotEmpty("namespace", source_.namespace_);
-  const Reading reading =
-      source_.describe == nullptr ? Reading{} : source_.describe(picture->objects);
+  if (source_.describe != nullptr) picture->reading = source_.describe(picture->objects);
+  const Reading& reading = picture->reading;
   cluster.AddIfNotEmpty("read", reading.read);
   cluster.Add("recording", story != nullptr);
   cluster.Add("taken", std::chrono::duration_cast<std::chrono::milliseconds>(now).count());

@@ -78,6 +78,8 @@ class Api {
   Api& operator=(const Api&) = delete;
 
   const serving::Router& router() const { return router_; }
+  // What the picture that is shown was read as.
+  Reading reading() const { return picture()->reading; }
 
   // Interrupts what is being worked on, which is answered with 503, as is what waits. To be called
   // before the server goes.
@@ -86,6 +88,7 @@ class Api {
  private:
   struct Picture {
     std::vector<api::ObjectPtr> objects;
+    Reading reading;
     std::string map;       // the document
     uint64_t changes = 0;  // that had been seen
     Time taken;

@@ -8,6 +8,7 @@
 #include "berth/status.h"
 #include "src/base/json.h"
 #include "src/informers/kinds.h"
+#include "src/simulator/memory_api.h"
 #include "src/ui/object_facts.h"
 
 namespace berth::ui {
@@ -151,6 +152,9 @@ std::vector<api::ObjectPtr> Story::Objects() const {
   std::ranges::sort(objects.begin(),
                     objects.begin() + static_cast<std::ptrdiff_t>(nodes_by_name_.size()), {}, key);
   std::ranges::sort(objects.begin() + pods, objects.end(), {}, key);
+  std::ranges::stable_sort(
+      objects.begin() + pods, objects.end(), simulator::CreatedBefore,
+      [](const api::ObjectPtr& pod) -> const api::ObjectMeta& { return *api::MetaOf(pod); });
   return objects;
 }
 

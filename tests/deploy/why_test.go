@@ -265,9 +265,9 @@ func TestAStandbySaysThatItIsOne(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	get := func(port int, path string) (body, leads string) {
+	ask := func(port int, method, path, body string) (answer, leads string) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("https://127.0.0.1:%d%s", port, path), nil)
+		request, err := http.NewRequestWithContext(t.Context(), method, fmt.Sprintf("https://127.0.0.1:%d%s", port, path), strings.NewReader(body))
 		must(t, err)
 		request.Header.Set("Authorization", "Bearer "+shared.Token(controlplane.Admin))
 		response, err := anyCertificate.Do(request)
@@ -279,14 +279,23 @@ func TestAStandbySaysThatItIsOne(t *testing.T) {
 		must(t, err)
 		return string(text), response.Header.Get("Berth-Leading")
 	}
+	get := func(port int, path string) (body, leads string) {
+		t.Helper()
+		return ask(port, http.MethodGet, path, "")
+	}
 	const pod = "/debug/explain?pod=standby/unfit"
 	waitFor(t, "the standby to know the pod", func() bool {
 		body, _ := get(other, pod)
 		return strings.Contains(body, `"pod":"standby/unfit"`)
 	})
-	for _, path := range []string{pod, "/debug/explain", "/debug/queue", "/debug/cache"} {
+	questions := map[string]string{pod: "", "/debug/explain": "", "/debug/queue": "", "/debug/cache": "", "/debug/simulate": `{"reschedule": true}`}
+	for path, question := range questions {
+		method := http.MethodGet
+		if question != "" {
+			method = http.MethodPost
+		}
 		for at, want := range map[int]string{port: "true", other: "false"} {
-			body, leads := get(at, path)
+			body, leads := ask(at, method, path, question)
 			if leads != want || !strings.HasPrefix(body, `{"apiVersion":"berth.dev/v1","leading":`+want+`,`) {
 				t.Errorf("%s of the replica that leads=%s: %s %.200s", path, want, leads, body)
 			}

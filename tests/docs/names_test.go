@@ -40,6 +40,26 @@ func eachPage(t *testing.T, check func(page, text string)) {
 	}
 }
 
+// A dump of nodes and pods alone lacks what others of their verdicts depend on.
+func TestPagesDoNotHaveDumpsMadeByKubectlAlone(t *testing.T) {
+	byKubectl := regexp.MustCompile(`kubectl get \S*(nodes?,|pods?,|,nodes?\b|,pods?\b)`)
+	seen := 0
+	eachPage(t, func(page, text string) {
+		for line := range strings.Lines(text) {
+			if !byKubectl.MatchString(line) {
+				continue
+			}
+			seen++
+			if !strings.Contains(line, "berth dump") {
+				t.Errorf("%s has a dump by kubectl, and not by berth dump: %s", page, line)
+			}
+		}
+	})
+	if seen == 0 {
+		t.Error("no page, and no flag's meaning, has a dump by kubectl")
+	}
+}
+
 func TestPathsAndLinksOfThePagesExist(t *testing.T) {
 	eachPage(t, func(page, text string) {
 		for _, m := range link.FindAllStringSubmatch(prose(text), -1) {

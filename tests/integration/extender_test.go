@@ -3,7 +3,6 @@
 package integration
 
 import (
-	"context"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
@@ -236,12 +234,7 @@ func TestExtenderChoosesWholeVictims(t *testing.T) { extenderChoosesVictims(t, t
 func extenderChoosesVictims(t *testing.T, whole bool) {
 	e := newEnv(t)
 	for name, value := range map[string]int32{"modest": 10, "urgent": 1000} {
-		class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: e.namespace + "-" + name}, Value: value}
-		_, err := e.admin.SchedulingV1().PriorityClasses().Create(e.ctx, class, metav1.CreateOptions{})
-		e.must(err)
-		t.Cleanup(func() {
-			_ = e.admin.SchedulingV1().PriorityClasses().Delete(context.Background(), class.Name, metav1.DeleteOptions{})
-		})
+		e.createPriorityClassNamed(e.namespace+"-"+name, value, corev1.PreemptLowerPriority)
 	}
 	e.manyNodes(2, workload.Allocatable("cpu", "1", "memory", "1Gi", "pods", "10"))
 	x := e.newExtender(false)

@@ -3,9 +3,11 @@
 package integration
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +24,16 @@ func (e *env) createPriorityClass(value int32) string {
 		e.must(err)
 	}
 	return class.Name
+}
+
+// createPriorityClassNamed creates a class of that name until the test ends.
+func (e *env) createPriorityClassNamed(name string, value int32, policy corev1.PreemptionPolicy) {
+	e.Helper()
+	classes := e.admin.SchedulingV1().PriorityClasses()
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value, PreemptionPolicy: &policy}
+	_, err := classes.Create(e.ctx, class, metav1.CreateOptions{})
+	e.must(err)
+	e.Cleanup(func() { _ = classes.Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 
 func TestUrgentPodOvertakesThousandsOfPendingPods(t *testing.T) {

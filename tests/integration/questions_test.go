@@ -140,7 +140,7 @@ func TestQuestionsAreForThoseWhomTheServerLetsAskAndHaveABound(t *testing.T) {
 	}{
 		{"a token without rights", tokenOf(e, controlplane.Nobody), "{}", 403, `cannot post path`},
 		{"no JSON", admin, "{", 400, "syntax error"},
-		{"an unknown member", admin, `{"drian": []}`, 400, `unknown field "drian"`},
+		{"an unknown member", admin, `{"drian": []}`, 400, `unknown field "drian"; did you mean "drain"?`},
 		{"a node that is not there", admin, `{"drain": ["nope"]}`, 400, "drain: the cluster has no node nope"},
 		{"a goal that is none", admin, `{"goal": "fitt=late-0"}`, 400, `goal: "fitt" is no goal; did you mean fit?`},
 		{"a goal beside a change", admin, `{"goal": "pending", "drain": ["node-0"]}`, 400, `unknown field "drain"`},

@@ -17,6 +17,12 @@ struct ArgsFeatures {
   bool dra_device_binding_conditions = true;
 };
 
+// What args are checked by.
+struct ArgsCheck {
+  ArgsFeatures features = {};
+  FieldHint hint = nullptr;
+};
+
 // What a configuration knows of the args of a plugin where they are a kind of their own,
 // <plugin>Args in kubescheduler.config.k8s.io/v1. Args are handed over as a value of that kind,
 // without apiVersion and kind, or null.
@@ -27,7 +33,7 @@ struct PluginArgs {
   // What is wrong with args whose defaults are set, each with its field below `path`. May be
   // nullptr: then only the plugin checks them.
   std::vector<std::string> (*problems)(const ConfigValue& args, const std::string& path,
-                                       const ArgsFeatures& features) = nullptr;
+                                       const ArgsCheck& by) = nullptr;
 };
 
 }  // namespace berth::inline in_tree

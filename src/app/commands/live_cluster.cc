@@ -20,6 +20,7 @@
 #include "src/documents/parse.h"
 #include "src/informers/informers.h"
 #include "src/informers/kinds.h"
+#include "src/simulator/memory_api.h"
 
 namespace berth::app {
 namespace {
@@ -376,7 +377,11 @@ std::vector<api::ObjectPtr> LiveCluster::Objects() const {
   }
   if (const auto pods = impl_->shared->objects.find(informers::Kind::kPod);
       pods != impl_->shared->objects.end()) {
+    const auto first = static_cast<std::ptrdiff_t>(all.size());
     add(pods->second);
+    std::ranges::stable_sort(
+        all.begin() + first, all.end(), simulator::CreatedBefore,
+        [](const api::ObjectPtr& pod) -> const api::ObjectMeta& { return *api::MetaOf(pod); });
   }
   return all;
 }

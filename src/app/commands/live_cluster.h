@@ -88,7 +88,7 @@ class LiveCluster {
   // How many changes have come since then that say something new of an object, and whether pods and
   // nodes are being watched.
   ui::Following following() const;
-  // All objects, by kind and key, pods last.
+  // All objects, by kind and key; pods last, and by their creation.
   std::vector<api::ObjectPtr> Objects() const;
   // Of the objects whose newest version cannot be decoded, why, each by its key.
   std::vector<std::string> Undecodable() const;

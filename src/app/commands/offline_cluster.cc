@@ -26,6 +26,7 @@
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/recording/setup.h"
+#include "src/simulator/memory_api.h"
 #include "src/simulator/object_checks.h"
 
 namespace berth::app {
@@ -71,11 +72,16 @@ void AppendSome(const std::vector<std::string>& texts, std::vector<std::string>&
 
 // So that pods come as a scheduler would have seen them come; a list has them by name.
 void SortPodsByCreation(std::vector<informers::InformerEvent>& events) {
-  std::ranges::stable_sort(events, {}, [](const informers::InformerEvent& event) {
+  const auto pod_of = [](const informers::InformerEvent& event) {
     const auto* pod = api::As<api::Pod>(event.new_object);
-    if (pod == nullptr) pod = api::As<api::Pod>(event.old_object);
-    return pod == nullptr ? Time::min() : pod->metadata.creation_timestamp.value_or(Time::min());
-  });
+    return pod == nullptr ? api::As<api::Pod>(event.old_object) : pod;
+  };
+  const auto of_pods = std::ranges::stable_partition(
+      events, [&](const informers::InformerEvent& event) { return pod_of(event) == nullptr; });
+  std::ranges::stable_sort(of_pods, simulator::CreatedBefore,
+                           [&](const informers::InformerEvent& event) -> const api::ObjectMeta& {
+                             return pod_of(event)->metadata;
+                           });
 }
 
 Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& simulation,

@@ -48,8 +48,8 @@ std::string NameOf(const OfflineFlags& flags) {
   return name;
 }
 
-// All that the flags name, pods last; of dumps what is `beside` them, too. `tells`: on standard
-// error what was read.
+// All that the flags name, pods last and by their creation; of dumps what is `beside` them, too.
+// `tells`: on standard error what was read.
 Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& source,
                             const ui::Interrupted& interrupted, bool tells,
                             BesideObjects* beside = nullptr) {
@@ -59,15 +59,12 @@ Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& 
   if (!filled) return Fail(filled.error());
   if (beside != nullptr) *beside = *std::move(filled);
   Objects objects;
-  const auto add = [&](informers::Kind kind) {
-    (*simulation)->api().ForEach(kind, [&](const api::ObjectPtr& object) {
-      objects.push_back(object);
-    });
-  };
+  const simulator::MemoryApi& api = (*simulation)->api();
+  const auto add = [&objects](const api::ObjectPtr& object) { objects.push_back(object); };
   for (const informers::Kind kind : informers::AllKinds()) {
-    if (kind != informers::Kind::kPod) add(kind);
+    if (kind != informers::Kind::kPod) api.ForEach(kind, add);
   }
-  add(informers::Kind::kPod);
+  api.ForEachPodByCreation(add);
   return objects;
 }
 
@@ -156,7 +153,6 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
     };
     shown.objects = (*cluster)->Objects();
     TellInput(InputOf(shown.objects));
-    PrintWarnings(shown.source.describe(shown.objects).warnings);
     shown.source.read = [flags, source = shown.source](const ui::Interrupted& interrupted) {
       // What is odd the page says each time, standard error once.
       return ReadObjects(flags, source, interrupted, false);
@@ -193,6 +189,7 @@ int Ui(const std::vector<std::string>& arguments, const std::string& program,
   const base::RealClock clock;
   ui::Api api(std::move(shown->source), std::move(shown->objects),
               shown->story ? &*shown->story : nullptr, clock);
+  if (flags->live()) PrintWarnings(api.reading().warnings);
   const auto server = ui::PageServer::Start(flags->port, clock, api.router());
   if (!server) return FailWith(server.error().Within("--port").message);
   std::printf("%s\n", (*server)->address().c_str());

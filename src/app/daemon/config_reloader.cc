@@ -51,7 +51,7 @@ void ConfigReloader::Poll() {
   const Identity before = std::exchange(seen_, Look(flags_.config));
   if (seen_ == loaded_ || seen_ != before) return;
   loaded_ = seen_;
-  auto settings = ResolveSettings(flags_, plugins_);
+  auto settings = ResolveSettings(flags_, plugins_, Words::kUpstreams);
   if (!settings) {
     Report(flags_.config, metrics_, Fail(settings.error()));
     return;

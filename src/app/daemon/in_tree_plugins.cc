@@ -6,6 +6,7 @@
 
 #include "plugins/in_tree_registry.h"
 #include "src/base/logging.h"
+#include "src/base/suggestion.h"
 #include "src/framework/loader.h"
 #include "src/framework/runtime.h"
 
@@ -34,7 +35,7 @@ config::KnownPlugins KnownTo(const InTreePlugins& plugins, const config::Feature
   }
   for (const PluginArgs& args : plugins.args) known.args.emplace(args.plugin, args);
   known.features = gates.ResolveForArgs();
-  known.suggests = true;
+  known.hint = base::SuggestedField;
   return known;
 }
 

@@ -30,7 +30,8 @@ struct InTreePlugins {
 // plugins is first made.
 InTreePlugins FindInTreePlugins();
 
-// What a configuration must know of the plugins.
+// What a configuration must know of the plugins. Errors say what was probably meant by unknown
+// fields.
 config::KnownPlugins KnownTo(const InTreePlugins& plugins, const config::FeatureGates& gates);
 
 // `plugins` and those of the libraries in the folders (--plugin-dir). Errors: see

@@ -356,7 +356,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   base::SetUpLogging(flags->log);
   LogFlagValues(*flags);
 
-  auto settings = ResolveSettings(*flags, in_tree);
+  auto settings = ResolveSettings(*flags, in_tree, Words::kUpstreams);
   if (!settings) return CommandFailed(settings.error());
   auto metrics = MetricsAsSet(*flags, *settings);
   if (!metrics) return CommandFailed(metrics.error());

@@ -115,12 +115,12 @@ namespace {
 using Configured =
     std::function<Result<config::SchedulerConfiguration>(const config::KnownPlugins&)>;
 
-Result<Settings> Resolve(const RunFlags& flags, const InTreePlugins& plugins,
+Result<Settings> Resolve(const RunFlags& flags, const InTreePlugins& plugins, Words words,
                          const Configured& configured) {
   auto gates = config::FeatureGates::Parse(flags.feature_gates, flags.gate_versions);
   if (!gates) return Fail(gates.error().Within("--feature-gates"));
   config::KnownPlugins known = KnownTo(plugins, *gates);
-  known.suggests = flags.suggests;
+  if (words == Words::kUpstreams) known.hint = nullptr;
   auto configuration = configured(known);
   if (!configuration) return Fail(configuration.error());
   if (auto left = config::LeaveManagedResources(*configuration); !left) {
@@ -135,15 +135,15 @@ Result<Settings> Resolve(const RunFlags& flags, const InTreePlugins& plugins,
 
 }  // namespace
 
-Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plugins) {
-  return Resolve(flags, plugins, [&flags](const config::KnownPlugins& known) {
+Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plugins, Words words) {
+  return Resolve(flags, plugins, words, [&flags](const config::KnownPlugins& known) {
     return flags.config.empty() ? FromFlags(flags, known) : FromFile(flags, known);
   });
 }
 
 Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plugins,
                                  const std::string& text, const std::string& name) {
-  return Resolve(flags, plugins, [&](const config::KnownPlugins& known) {
+  return Resolve(flags, plugins, Words::kWithSuggestions, [&](const config::KnownPlugins& known) {
     return FromText(flags, known, text, name);
   });
 }

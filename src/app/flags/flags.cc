@@ -275,7 +275,6 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
                 "Assigns pods to nodes: watches an API server and binds the pods that name one of "
                 "its profiles.");
   RunFlags out;
-  out.suggests = false;
   LogFlags logs;
   bool help = false;
   std::string version;

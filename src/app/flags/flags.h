@@ -112,9 +112,6 @@ struct RunFlags {
   config::GateVersions gate_versions;  // what the two flags mean
   base::LogOptions log;
   bool reload_config = false;
-  // Whether errors in the file say what was probably meant. Those of `berth run` are
-  // kube-scheduler's.
-  bool suggests = true;
   // Folders of plugin libraries, in the order given.
   std::vector<std::string> plugin_dirs;
   // Of every draw; from the operating system when not given.

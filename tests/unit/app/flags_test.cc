@@ -28,7 +28,6 @@ FlagError ErrorOf(const std::vector<std::string>& arguments) {
 TEST(RunFlagsTest, NothingGivenLeavesEverythingToTheDefaults) {
   const RunFlags flags = MustParse({});
   EXPECT_EQ(flags.config, "");
-  EXPECT_FALSE(flags.suggests);  // its errors are kube-scheduler's
   EXPECT_EQ(flags.kubeconfig, std::nullopt);
   EXPECT_EQ(flags.leader_elect, std::nullopt);
   EXPECT_EQ(flags.seed, std::nullopt);

@@ -675,6 +675,32 @@ spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 500m}}}]
   EXPECT_THAT(out_, HasSubstr(R"({"after":"n1","before":"n2","pod":"default/owned"})"));
 }
 
+// One of two pods fits: by either configuration that which has waited for longer, or of manifests
+// the one that stands first.
+TEST_F(OfflineCommandsTest, TheSameConfigurationMovesNoPodWhateverTheirNames) {
+  const std::string config = folder_.Write(
+      "config.yaml",
+      "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n");
+  const auto pod = [](const std::string& metadata) {
+    return "---\n{apiVersion: v1, kind: Pod, metadata: " + metadata +
+           ", spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}\n";
+  };
+  const std::string node =
+      "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 1, pods: "
+      "9}}}\n";
+  for (const std::string& pods :
+       {pod("{name: a, uid: a, creationTimestamp: '2026-01-01T00:00:09Z'}") +
+            pod("{name: b, uid: b, creationTimestamp: '2026-01-01T00:00:02Z'}"),
+        pod("{name: b}") + pod("{name: a}")}) {
+    SCOPED_TRACE(pods);
+    file_ = folder_.Write("two.yaml", node + pods);
+    EXPECT_EQ(Run(Simulate, {"-ojson"}), kDone);
+    EXPECT_THAT(out_, StartsWith(R"({"pod":"default/b","node":"n1"})"));
+    EXPECT_EQ(Run(Simulate, {"--new-config", config}), kDone);
+    EXPECT_THAT(out_, HasSubstr("\nNo pod is elsewhere.\n"));
+  }
+}
+
 TEST_F(OfflineCommandsTest, SimulatePrintsATableUnlessToldOtherwise) {
   EXPECT_EQ(Run(Simulate, {}), 0);
   EXPECT_THAT(out_, StartsWith("1 of 2 pending pods placed on 1 of 1 node: "));
@@ -1437,6 +1463,31 @@ TEST_F(OfflineCommandsTest, HelpListsTheFlags) {
   }
   EXPECT_EQ(Run(Simulate, {"-h"}, false), 0);
   EXPECT_THAT(out_, testing::Not(HasSubstr("--pod")));
+}
+
+TEST_F(OfflineCommandsTest, EachCommandHasTheFlagsOfKubectlThatItCanHave) {
+  const struct {
+    CommandFunction* command;
+    bool reads_a_cluster;
+    bool tells_of_pods;
+    bool prints_a_document;
+  } cases[] = {
+      {Simulate, true, true, true}, {Explain, true, true, true}, {Why, true, true, true},
+      {Packing, true, true, true},  {Plan, true, true, true},    {Ui, true, true, false},
+      {Dump, true, false, true},    {Replay, false, true, true}, {ShowConfig, false, false, true},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(Run(c.command, {"--help"}, false), kDone);
+    SCOPED_TRACE(out_);
+    const auto expect = [this](bool there, std::initializer_list<std::string> flags) {
+      for (const std::string& flag : flags) {
+        EXPECT_EQ(out_.find("\n  " + flag) != std::string::npos, there) << flag;
+      }
+    };
+    expect(c.reads_a_cluster, {"--kubeconfig FILE ", "--context NAME ", "--request-timeout TIME "});
+    expect(c.tells_of_pods, {"-n,--namespace NAME ", "-A,--all-namespaces "});
+    expect(c.prints_a_document, {"-o,--output "});
+  }
 }
 
 TEST(OfflineFlagsTest, ClustersRepeatAndAPodWithoutANamespaceIsInDefault) {

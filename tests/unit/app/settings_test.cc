@@ -162,19 +162,48 @@ TEST_F(SettingsTest, NamesTheFileOrTheFlagThatIsWrong) {
             unknown.config + ": strict decoding error: unknown field \"foo\"");
 
   // The words of `berth run` are kube-scheduler's; other commands add what was perhaps meant.
-  for (const bool suggests : {false, true}) {
-    RunFlags misspelt;
-    misspelt.config = File("profilez: []\n");
-    misspelt.suggests = suggests;
-    EXPECT_EQ(ResolveSettings(misspelt, kPlugins).error().message,
-              misspelt.config + ": strict decoding error: unknown field \"profilez\"" +
-                  (suggests ? "; did you mean \"profiles\"?" : ""));
-  }
+  RunFlags misspelt;
+  misspelt.config = File("profilez: []\n");
+  const std::string upstreams =
+      misspelt.config + ": strict decoding error: unknown field \"profilez\"";
+  EXPECT_EQ(ResolveSettings(misspelt, kPlugins, Words::kUpstreams).error().message, upstreams);
+  EXPECT_EQ(ResolveSettings(misspelt, kPlugins).error().message,
+            upstreams + "; did you mean \"profiles\"?");
 
   RunFlags gate;
   gate.feature_gates = {"Foo=true"};
   EXPECT_EQ(ResolveSettings(gate, kPlugins).error().message,
             "--feature-gates: unrecognized feature gate: Foo");
+}
+
+TEST_F(SettingsTest, MisspeltArgsOfBerthsOwnPluginsAreSuggestedAtEachLevel) {
+  const InTreePlugins plugins = FindInTreePlugins();
+  const struct {
+    const char* plugin;
+    const char* args;
+    const char* path;
+    const char* meant;
+  } cases[] = {
+      {"Relocation", "{maxMovesPerHours: 1}", "maxMovesPerHours", "maxMovesPerHour"},
+      {"FragmentationAware", "{mix: [{wieght: 1}]}", "mix[0].wieght", "weight"},
+      {"WeightedTopologySpread", "{constraint: []}", "constraint", "constraints"},
+      {"NodeResourceTopologyMatch", "{scoringStrategy: {type: LeastAllocated, resorces: []}}",
+       "scoringStrategy.resorces", "resources"},
+      {"Coscheduling", "{permitWaitingTimeSecond: 1}", "permitWaitingTimeSecond",
+       "permitWaitingTimeSeconds"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.plugin);
+    RunFlags flags;
+    flags.config = File("profiles: [{pluginConfig: [{name: " + std::string(c.plugin) +
+                        ", args: " + c.args + "}]}]\n");
+    const auto upstreams = ResolveSettings(flags, plugins, Words::kUpstreams);
+    ASSERT_FALSE(upstreams);
+    EXPECT_EQ(upstreams.error().message,
+              flags.config + ": unknown field \"profiles[0].pluginConfig[0].args." + c.path + "\"");
+    EXPECT_EQ(ResolveSettings(flags, plugins).error().message,
+              upstreams.error().message + "; did you mean \"" + c.meant + "\"?");
+  }
 }
 
 TEST(MaxPdVolumesTest, IsANumberAboveNought) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "src/base/suggestion.h"
 #include "src/config/extension_points.h"
 
 namespace berth::config {
@@ -335,7 +336,7 @@ TEST(LoadTest, RefusesUnknownFieldsWithTheirPath) {
 
 TEST(LoadTest, SuggestsFieldsWhereAskedTo) {
   KnownPlugins known = kDefaults;
-  known.suggests = true;
+  known.hint = base::SuggestedField;
   const struct {
     const char* body;
     const char* want;
@@ -482,7 +483,7 @@ ConfigValue WithSize(const ConfigValue& args, const ArgsFeatures& features) {
 }
 
 std::vector<std::string> SizeProblems(const ConfigValue& args, const std::string& path,
-                                      const ArgsFeatures&) {
+                                      const ArgsCheck&) {
   if (*args.Find("size")->integer() < 5) return {};
   return {path + ".size: too large", path + ".size: really"};
 }

@@ -239,6 +239,16 @@ TEST_F(DeskTest, WhatAGoalNamesMustBeThere) {
   }
 }
 
+TEST_F(DeskTest, ThePodThatHasWaitedForLongerComesFirstWhateverItsName) {
+  for (const auto& [name, created] : {std::pair("a", 9), {"b", 2}}) {
+    const Time at{std::chrono::hours(created)};
+    cluster_.Put(test::MakePod().Name(name).CreatedAt(at).Req({{"cpu", "3"}}).Ptr());
+  }
+  const auto answer = nlohmann::json::parse(WhatIf(R"({"removeNodes": ["n1"]})").text);
+  ASSERT_EQ(answer["pods"].size(), 1u);
+  EXPECT_EQ(answer["pods"][0]["pod"], "default/b");
+}
+
 TEST_F(DeskTest, WhatTheQuestionRefersToAndIsNotThereIsNamed) {
   constexpr std::string_view kPod = R"({"metadata": {"name": "p"}, "spec": {
     "runtimeClassName": "kata", "containers": [{"name": "c"}],

@@ -115,6 +115,22 @@ TEST(FieldReaderTest, MergesTheProblemsOfNestedMaps) {
   EXPECT_EQ(fields.Finish()->message, "unknown field \"inner.typo\"");
 }
 
+TEST(FieldReaderTest, AHintIsSaidOfEachUnknownField) {
+  const ConfigValue value(
+      Map{{"inner", ConfigValue(Map{{"typo", Number(1)}})}, {"outer", Number(1)}});
+  FieldReader fields(value, "a",
+                     [](std::string_view unknown, const std::vector<std::string>& known) {
+                       return "; not " + std::string(unknown) + " but " + known.back();
+                     });
+  FieldReader nested = fields.Nested(*fields.Get("inner"), fields.PathOf("inner"));
+  int32_t number = 0;
+  EXPECT_FALSE(nested.Read("type", number));
+  fields.Merge(nested);
+  EXPECT_EQ(fields.Finish()->message,
+            "unknown field \"a.inner.typo\"; not typo but type, "
+            "unknown field \"a.outer\"; not outer but inner");
+}
+
 TEST(FieldReaderTest, AValueThatIsNoMapIsAProblemAndNullIsNot) {
   const ConfigValue number = Number(1);
   FieldReader wrong(number, "args");

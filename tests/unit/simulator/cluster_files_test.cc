@@ -228,7 +228,7 @@ TEST_F(ClusterFilesTest, PendingPodsComeByTheirCreation) {
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: also-new}}
 )");
-  EXPECT_THAT(Keys(), ElementsAre("n1", "default/b", "default/c", "default/d", "default/a",
+  EXPECT_THAT(Keys(), ElementsAre("n1", "default/b", "default/a", "default/d", "default/c",
                                   "default/new", "default/also-new"));
 }
 

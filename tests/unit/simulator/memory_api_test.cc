@@ -183,6 +183,24 @@ TEST_F(MemoryApiTest, PodsAreKnownByTheirNode) {
   EXPECT_THAT(on("n2"), IsEmpty());
 }
 
+TEST_F(MemoryApiTest, PodsComeByCreationAndThoseOfManifestsAsTheyCame) {
+  const auto apply = [this](const std::string& name, std::optional<Time> created) {
+    auto pod = test::MakePod().Name(name);
+    if (created) pod.CreatedAt(*created);
+    api_.Apply(pod.Ptr());
+  };
+  apply("manifest-b", {});
+  apply("late", Time(std::chrono::hours(2)));
+  apply("second", Time(std::chrono::hours(1)));
+  apply("manifest-a", {});
+  apply("first", Time(std::chrono::hours(1)));
+  apply("manifest-b", {});  // again
+  std::vector<std::string> names;
+  api_.ForEachPodByCreation(
+      [&names](const api::ObjectPtr& object) { names.push_back(api::MetaOf(object)->name); });
+  EXPECT_THAT(names, ElementsAre("first", "second", "late", "manifest-b", "manifest-a"));
+}
+
 TEST_F(MemoryApiTest, PodsAreReadAndDeleted) {
   api_.Apply(test::MakePod().Name("a").Uid("u").OnNode("n1").Ptr());
   const std::string path = "/api/v1/namespaces/default/pods/a";

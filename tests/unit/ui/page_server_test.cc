@@ -48,7 +48,8 @@ class PageServerTest : public testing::Test {
                     return MakeOther(text);
                   },
               .describe =
-                  [](const std::vector<api::ObjectPtr>& objects) {
+                  [this](const std::vector<api::ObjectPtr>& objects) {
+                    ++described_;
                     return Reading{std::to_string(objects.size()) + " objects", {"odd"}};
                   },
               .read = [this](const Interrupted&) { return Read(); },
@@ -115,6 +116,7 @@ class PageServerTest : public testing::Test {
   std::atomic<uint64_t> changes_ = 0;
   std::atomic<bool> reached_ = true;
   bool unreadable_ = false;
+  std::atomic<int> described_ = 0;
   std::function<void()> making_;  // called with the next simulation
   Api api_;
   std::unique_ptr<PageServer> server_;
@@ -135,6 +137,14 @@ TEST_F(PageServerTest, ServesThePageToAnyClientOfThisMachine) {
                     HasSubstr("Referrer-Policy: no-referrer"), HasSubstr("Cache-Control: no-store"),
                     HasSubstr("X-Content-Type-Options: nosniff")));
   EXPECT_THAT(Send("GET /nothing", "Host: " + Host() + "\r\n"), StartsWith("HTTP/1.1 404"));
+}
+
+TEST_F(PageServerTest, WhatTheFirstPictureWasReadAsIsFoundOutOnce) {
+  EXPECT_THAT(api_.reading().warnings, testing::ElementsAre("odd"));
+  EXPECT_EQ(api_.reading().read, "4 objects");
+  EXPECT_EQ(described_, 1);
+  AskJson("GET /api/map");
+  EXPECT_EQ(described_, 1);
 }
 
 TEST_F(PageServerTest, NothingOfTheClusterIsServedWithoutTheToken) {
