@@ -163,6 +163,23 @@ func TestTheRunbookHasOneSectionForEachAlert(t *testing.T) {
 	}
 }
 
+func TestOwnersOwnWhatIsThere(t *testing.T) {
+	lines := regexp.MustCompile(`(?m)^([^#\s]\S*)\s+(.*)$`).FindAllStringSubmatch(read(t, ".github/CODEOWNERS"), -1)
+	if len(lines) == 0 || lines[0][1] != "*" {
+		t.Error("the first line of CODEOWNERS is not of all files")
+	}
+	for _, line := range lines[1:] {
+		if len(files(t, strings.TrimPrefix(line[1], "/"))) == 0 {
+			t.Errorf("CODEOWNERS names %s, which does not exist", line[1])
+		}
+	}
+	for _, line := range lines {
+		if !regexp.MustCompile(`^@[\w-]+/[\w-]+$`).MatchString(line[2]) {
+			t.Errorf("%s belongs to %q, which is no team", line[1], line[2])
+		}
+	}
+}
+
 // TestTheArchitectureHasEveryRoomAndEveryTest looks for each folder in the page's table, and for a README
 // in each folder of a plugin.
 func TestTheArchitectureHasEveryRoomAndEveryTest(t *testing.T) {
