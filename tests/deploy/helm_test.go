@@ -30,9 +30,11 @@ import (
 // helmVersion is the module that the helm of these tests is built from.
 const helmVersion = "v4.3.1"
 
-// helmProgram builds helm once and keeps it beside the control plane's programs. It is built with the dependencies of
-// its own module: this one's are the control plane's.
-var helmProgram = sync.OnceValues(func() (string, error) {
+var helmProgram = sync.OnceValues(func() (string, error) { return built("helm.sh/helm/v4/cmd/helm", helmVersion) })
+
+// built builds the program of a module's package once and keeps it beside the control plane's programs. It is built with
+// the dependencies of its own module: this one's are the control plane's.
+func built(pkg, version string) (string, error) {
 	cache := os.Getenv("BERTH_CACHE")
 	if cache == "" {
 		home, err := os.UserHomeDir()
@@ -41,8 +43,9 @@ var helmProgram = sync.OnceValues(func() (string, error) {
 		}
 		cache = filepath.Join(home, ".cache", "berth")
 	}
-	dir := filepath.Join(cache, "helm-"+helmVersion)
-	program := filepath.Join(dir, "helm")
+	name := filepath.Base(pkg)
+	dir := filepath.Join(cache, name+"-"+version)
+	program := filepath.Join(dir, name)
 	if _, err := os.Stat(program); err == nil {
 		return program, nil
 	}
@@ -54,15 +57,15 @@ var helmProgram = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(scratch)
-	command := exec.Command("go", "install", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "helm.sh/helm/v4/cmd/helm@"+helmVersion)
+	command := exec.Command("go", "install", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", pkg+"@"+version)
 	command.Dir = scratch
 	command.Env = append(os.Environ(), "GOBIN="+scratch, "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build helm: %w\n%s", err, out)
+		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}
 	// In one step, so that a program there is a whole one.
-	return program, os.Rename(filepath.Join(scratch, "helm"), program)
-})
+	return program, os.Rename(filepath.Join(scratch, name), program)
+}
 
 // helm runs it as the admin of the control plane.
 func helm(ctx context.Context, args ...string) (string, error) {
