@@ -100,7 +100,7 @@ func TestTheChartIsWellFormedAndItsValuesAreChecked(t *testing.T) {
 	chart := inDeploy("helm")
 	mustHelm(t, "lint", "--strict", chart)
 	for _, wrong := range []string{"replica=3", "replicas=-1", "schedulerName=default-scheduler", "image.pullPolicy=Often", "image.digest=sha256:1",
-		"monitoring.alerts.enabled=maybe", "config.profiles[0].schedulerNam=x", "config.leaderElection.leaseDuration=15",
+		"monitoring.alerts.enabled=maybe", "monitoring.alerts.runbooks=wiki", "config.profiles[0].schedulerNam=x", "config.leaderElection.leaseDuration=15",
 		"config.profiles[0].pluginConfig[0].name=VolumeBinding,config.profiles[0].pluginConfig[0].args.bindTimeoutSecond=5"} {
 		if _, err := helm(t.Context(), "template", "berth", chart, "--set", wrong); err == nil || !strings.Contains(err.Error(), "schema") {
 			t.Errorf("--set %s: %v", wrong, err)
@@ -232,6 +232,73 @@ func TestValuesReachTheConfigurationAndWhatDependsOnIt(t *testing.T) {
 	} {
 		if !reflect.DeepEqual(c.have, c.want) {
 			t.Errorf("%v, want %v", c.have, c.want)
+		}
+	}
+}
+
+func TestAlertsLeadToThePageOfTheOneWhoInstalls(t *testing.T) {
+	out := mustHelm(t, "template", "other", inDeploy("helm"), "--kube-version", programs.KubernetesVersion, "--set", "monitoring.alerts.enabled=true",
+		"--set", "monitoring.alerts.runbooks=https://wiki.example/berth")
+	_, rules := alerts(t)
+	if n := strings.Count(out, "runbook_url: https://wiki.example/berth#berth"); n != len(rules) {
+		t.Errorf("%d of %d alerts lead there", n, len(rules))
+	}
+}
+
+// What is said after an install: how to name the image, as long as it is in no registry.
+func TestTheNotesSayWhereTheImageIs(t *testing.T) {
+	notes := func(values ...string) string {
+		t.Helper()
+		_, notes, found := strings.Cut(mustHelm(t, append([]string{"install", "noted", inDeploy("helm"), "--dry-run=client"}, values...)...), "\nNOTES:\n")
+		if !found {
+			t.Fatal("there are no notes")
+		}
+		return notes
+	}
+	if said := notes(); !strings.Contains(said, "is in no registry") || !strings.Contains(said, "--set image.repository=") {
+		t.Errorf("of an image without a registry they say\n%s", said)
+	}
+	if said := notes("--set", "image.repository=registry.example/berth"); !strings.Contains(said, "\nIts image is registry.example/berth:v") ||
+		strings.Contains(said, "is in no registry") {
+		t.Errorf("of an image with a registry they say\n%s", said)
+	}
+}
+
+// What Artifact Hub shows, which `helm lint` does not look at.
+func TestTheChartSaysWhatArtifactHubShows(t *testing.T) {
+	text, err := os.ReadFile(inDeploy("helm", "Chart.yaml"))
+	must(t, err)
+	var chart struct {
+		AppVersion  string
+		Home        string
+		Sources     []string
+		Maintainers []struct{ Name, URL string }
+		Annotations map[string]string
+	}
+	must(t, yaml.Unmarshal(text, &chart))
+	if chart.Home != placeholder(t, "site") || !slices.Equal(chart.Sources, []string{placeholder(t, "source")}) || len(chart.Maintainers) == 0 {
+		t.Errorf("%+v", chart)
+	}
+	var images []struct{ Name, Image string }
+	must(t, yaml.Unmarshal([]byte(chart.Annotations["artifacthub.io/images"]), &images))
+	if len(images) != 1 || images[0].Image != placeholder(t, "image")+":v"+chart.AppVersion {
+		t.Errorf("its images are %v", images)
+	}
+	var links []struct{ Name, URL string }
+	must(t, yaml.Unmarshal([]byte(chart.Annotations["artifacthub.io/links"]), &links))
+	if len(links) == 0 || chart.Annotations["artifacthub.io/license"] != "Apache-2.0" {
+		t.Errorf("%+v", chart.Annotations)
+	}
+	for _, link := range links {
+		// A page of the site stands for one of docs, or one elsewhere under tree/.
+		page, ok := strings.CutPrefix(strings.TrimSuffix(link.URL, ".html")+".md", placeholder(t, "site")+"/")
+		if elsewhere, isElsewhere := strings.CutPrefix(page, "tree/"); isElsewhere {
+			page = elsewhere
+		} else {
+			page = filepath.Join("docs", page)
+		}
+		if _, err := os.Stat(filepath.Join(root, page)); err != nil || !ok {
+			t.Errorf("%s leads to %s, which is no page: %v", link.Name, link.URL, err)
 		}
 	}
 }

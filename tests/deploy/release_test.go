@@ -70,7 +70,8 @@ func TestAReleaseIsMadeTwiceAndComplete(t *testing.T) {
 	}
 	for _, pattern := range []string{
 		"NOTES.md", "berth-7.8.9-*.image.tar", "berth-7.8.9-*.debug", "berth-7.8.9-*.spdx.json", "berth_7.8.9_*.deb",
-		"berth-7.8.9-linux-*.tar.gz", "berth-7.8.9-source.tar.gz", "berth-7.8.9-chart.tgz",
+		"berth-7.8.9-linux-*.tar.gz", "berth-7.8.9-source.tar.gz", "berth-7.8.9-chart.tgz", "berth-7.8.9.image.tar",
+		"berth-7.8.9-manifests.tar.gz", "berth-7.8.9.provenance.json", "berth.yaml", "kubectl-berth-7.8.9-linux-*.tar.gz",
 	} {
 		if !slices.ContainsFunc(names, func(name string) bool { ok, _ := filepath.Match(pattern, name); return ok }) {
 			t.Errorf("no %s among %q", pattern, names)
@@ -102,6 +103,10 @@ func TestAReleaseIsRefusedWhereTheTreeIsNotReady(t *testing.T) {
 		{"cmake/release/set_version.sh 7.8.9 2026-01-31 && git commit -q -am version", []string{"7.8.9"}, "docs/compatibility.md has no row for 7.8"},
 		{"echo '| 7.8 |' | tee -a docs/compatibility.md >>docs/upgrading.md && git commit -q -am rows && git tag v7.8.9",
 			[]string{"7.8.9"}, "there is a tag"},
+		{"git tag -d v7.8.9", []string{"7.8.9", "--tagged"}, "the commit has no tag v7.8.9"},
+		{"", []string{"--tagged"}, "three numbers"},
+		{"", []string{"7.8.9", "--dry-run", "--join"}, "is no part of 7.8.9"},
+		{"", []string{"7.8.9", "--dry-run", "--join", "--parts"}, "not both"},
 		{"sed -i '/^## 7.8.9/i ## Unreleased' CHANGELOG.md && git commit -q -am next", []string{"7.8.9", "--dry-run"}, "changes after 7.8.9"},
 	} {
 		if c.prepare != "" {
