@@ -163,6 +163,28 @@ func TestTheRunbookHasOneSectionForEachAlert(t *testing.T) {
 	}
 }
 
+// TestVersionsOfOthersAreLookedAfter expects each file that names versions of packages in dependabot's list, but for those
+// that follow Kubernetes or a neighbour.
+func TestVersionsOfOthersAreLookedAfter(t *testing.T) {
+	watched := map[string]bool{}
+	for _, m := range regexp.MustCompile(`package-ecosystem: (\S+)\n +directory: /(\S*)\n`).FindAllStringSubmatch(read(t, ".github/dependabot.yml"), -1) {
+		watched[m[1]+" "+m[2]] = true
+	}
+	named := map[string]bool{"github-actions ": len(files(t, ".github/workflows/*")) > 0}
+	for ecosystem, pattern := range map[string]string{
+		"gomod": "*go.mod", "npm": "*package.json", "pip": "*requirements.txt", "docker": "*Dockerfile",
+	} {
+		for _, file := range files(t, pattern) {
+			if !strings.HasPrefix(file, "tests/controlplane/releases/") && !strings.HasPrefix(file, "tests/neighbours/modules/") {
+				named[ecosystem+" "+filepath.Dir(file)] = true
+			}
+		}
+	}
+	if !maps.Equal(watched, named) {
+		t.Errorf("dependabot looks after %v, and these name versions: %v", slices.Sorted(maps.Keys(watched)), slices.Sorted(maps.Keys(named)))
+	}
+}
+
 func TestOwnersOwnWhatIsThere(t *testing.T) {
 	lines := regexp.MustCompile(`(?m)^([^#\s]\S*)\s+(.*)$`).FindAllStringSubmatch(read(t, ".github/CODEOWNERS"), -1)
 	if len(lines) == 0 || lines[0][1] != "*" {
