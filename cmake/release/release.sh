@@ -3,27 +3,43 @@
 # Makes all files of a release from the commit that is checked out, twice, in folders of different names,
 # and keeps them only if both are the same byte for byte. docs/releasing.md
 #
-# Usage: release.sh <version> [--dry-run] [--program <file>]
+# What depends on the architecture is its parts: image, packages, debug information, bill of materials. The rest joins
+# the parts of all architectures: one image, chart and manifests that name it by digest, a plugin of kubectl, provenance.
+#
+# Usage: release.sh [<version>] [--dry-run | --tagged] [--parts | --join] [--program <file>]
 #   --dry-run   the tree need not have the version: copies of it get the version. Each copy keeps what it has
 #               compiled for the next dry run; a release compiles everything
+#   --tagged    the commit has the version's tag already; without <version> it is that tag's
+#   --parts     makes the parts of this machine's architecture, and nothing of the rest
+#   --join      builds nothing: the parts of all architectures are in .build/parts
 #   --program   packs this program instead of building one, twice; for tests of the rest
-# Writes to .build/release-<version>/, and works in $BERTH_CACHE/release.
+# Writes to .build/release-<version>/, to which .build/released leads, and works in $BERTH_CACHE/release. BERTH_BUILDER
+# is the address of who runs it, for the provenance.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tree=$PWD
 die() { printf 'release: %s\n' "$*" >&2; exit 1; }
 say() { printf '== %s\n' "$*" >&2; }
 
-version="" dry_run="" program=""
+version="" dry_run="" tagged="" parts="" join="" program=""
 while [ $# -gt 0 ]; do
   case $1 in
     --dry-run) dry_run=1 ;;
+    --tagged) tagged=1 ;;
+    --parts) parts=1 ;;
+    --join) join=1 ;;
     --program) program=$(realpath "${2:?--program needs a file}"); shift ;;
     -*) die "unknown option $1" ;;
     *) [ -z "$version" ] || die "one version, please"; version=$1 ;;
   esac
   shift
 done
+[ -z "$dry_run" ] || [ -z "$tagged" ] || die "a dry run has no tag"
+[ -z "$parts" ] || [ -z "$join" ] || die "--parts or --join, not both"
+if [ -n "$tagged" ] && [ -z "$version" ]; then
+  version=$(git tag --points-at HEAD --list 'v*')
+  version=${version#v}
+fi
 [[ $version =~ ^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}$ ]] || die "a version is three numbers, such as 0.2.0, not '$version'"
 
 # --- The tree -----------------------------------------------------------------------------------
@@ -35,8 +51,14 @@ if [ -z "$dry_run" ]; then
   for page in docs/compatibility.md docs/upgrading.md; do
     grep -q "^| ${version%.*} |" "$page" || die "$page has no row for ${version%.*}"
   done
-  git rev-parse -q --verify "refs/tags/v$version" >/dev/null && die "there is a tag v$version already"
+  tag=$(git rev-parse -q --verify "refs/tags/v$version^{commit}" || true)
+  if [ -n "$tagged" ]; then
+    [ "$tag" = "$(git rev-parse HEAD)" ] || die "the commit has no tag v$version"
+  elif [ -n "$tag" ]; then
+    die "there is a tag v$version already"
+  fi
 fi
+place() { sed -n "s/^$1=//p" "$tree/cmake/release/places"; }
 BERTH_REVISION=$(git rev-parse HEAD)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export BERTH_REVISION SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
@@ -49,16 +71,9 @@ pack() {
     --mtime="@$SOURCE_DATE_EPOCH" --format=gnu --transform "s,^\.,$2,S" . | gzip -9n >"$3"
 }
 
-# make <copy of the tree> <folder for the files>
-make() (
+# make_parts <copy of the tree> <folder for the files>
+make_parts() (
   cd "$1"
-  mkdir "$2"
-  pack . "berth-$version" "$2/berth-$version-source.tar.gz"
-  # Some of its files are links to those of the base.
-  pack deploy/helm berth "$2/berth-$version-chart.tgz" --dereference
-  # What is new in this version: its section of the changelog.
-  awk -v heading="## $version - " 'index($0, heading) == 1 { on = 1; next } /^## / { on = 0 } on' CHANGELOG.md | sed '/./,$!d' >"$2/NOTES.md"
-  [ -s "$2/NOTES.md" ] || die "CHANGELOG.md says nothing about $version"
   local built=$program
   if [ -z "$built" ]; then
     # Neither copy is given what the other has compiled.
@@ -72,6 +87,36 @@ make() (
   fi
   deploy/image/build.sh "$built" "$2" >&2
   cmake/package/build.sh "$built" "$2"
+  cmake/package/kubectl.sh "$built" "$2"
+)
+
+# make_rest <copy of the tree> <folder with the parts, for the files>
+make_rest() (
+  cd "$1"
+  pack . "berth-$version" "$2/berth-$version-source.tar.gz" --exclude=./.build
+  # What is new in this version: its section of the changelog.
+  awk -v heading="## $version - " 'index($0, heading) == 1 { on = 1; next } /^## / { on = 0 } on' CHANGELOG.md | sed '/./,$!d' >"$2/NOTES.md"
+  [ -s "$2/NOTES.md" ] || die "CHANGELOG.md says nothing about $version"
+  digest=$(go -C tests run ./image/cmd/join -out "$2/berth-$version.image.tar" -version "$version" -epoch "$SOURCE_DATE_EPOCH" \
+    "$2/berth-$version"-*.image.tar)
+  cmake/release/set_places.sh
+  local image
+  image=$(place image)
+  # Who has named no place loads the image into nodes, where it has the name that the tree's manifests have.
+  if [[ $image != *.example/* ]]; then
+    sed -i "s!^    newTag: v$version\$!    newName: $image\n    digest: $digest!" deploy/base/kustomization.yaml deploy/overlays/kube-scheduler/kustomization.yaml
+    sed -i "s!^\( *image: \)berth:v$version\$!\1$image@$digest!" deploy/overlays/kube-scheduler/kubeadm-patch.yaml
+    sed -i "s!^  repository: berth .*!  repository: $image!; s!^  digest: \"\" .*!  digest: $digest  # of v$version; empty: the tag counts!" deploy/helm/values.yaml
+  fi
+  # Some of its files are links to those of the base.
+  pack deploy/helm berth "$2/berth-$version-chart.tgz" --dereference
+  pack deploy berth-deploy "$2/berth-$version-manifests.tar.gz" --exclude=./helm --exclude=./image --exclude=./systemd --exclude='./Dockerfile*'
+  cmake/release/krew.sh "$version" "$2" >"$2/berth.yaml"
+  local source
+  source=$(place source)
+  go -C tests run ./image/cmd/provenance -out "$2.provenance" -version "$version" -revision "$BERTH_REVISION" -source "$source" \
+    -type "$(place site)/releasing.html#provenance" -builder "${BERTH_BUILDER:-$source}" -image "$image" -digest "$digest" "$2"
+  mv "$2.provenance" "$2/berth-$version.provenance.json"
 )
 
 work=${BERTH_CACHE:-$HOME/.cache/berth}/release
@@ -86,7 +131,16 @@ for copy in "${copies[@]}"; do
   mkdir -p "$copy"
   git archive "$BERTH_REVISION" | tar --extract --directory "$copy"
   [ -z "$dry_run" ] || (cd "$copy" && cmake/release/set_version.sh "$version" "$date")
-  make "$copy" "$copy.files"
+  mkdir "$copy.files"
+  if [ -n "$join" ]; then
+    for part in "$tree"/.build/parts/*; do
+      [[ ${part##*/} == *berth[-_]"$version"[-_]* ]] || die "$part is no part of $version"
+      cp "$part" "$copy.files"
+    done
+  else
+    make_parts "$copy" "$copy.files"
+  fi
+  [ -n "$parts" ] || make_rest "$copy" "$copy.files"
 done
 
 # --- Are they the same? -------------------------------------------------------------------------
@@ -96,9 +150,15 @@ rm -rf "$files"
 mkdir -p "$tree/.build"
 mv "${copies[0]}.files" "$files"
 rm -rf "${copies[1]}.files"
+ln -sfn "release-$version" "$tree/.build/released"
+if [ -n "$parts" ]; then
+  say "Parts for one architecture, made twice, the same byte for byte: $files"
+  exit
+fi
 (cd "$files" && sha256sum -- * >SHA256SUMS)
 say "Made twice, the same byte for byte: $files"
 cat "$files/SHA256SUMS"
 if [ -z "$dry_run" ]; then
-  say "Now: git tag -s v$version -F $files/NOTES.md && git push origin v$version, and publish the files"
+  [ -n "$tagged" ] || say "Now: git tag -s v$version -F $files/NOTES.md && git push origin v$version"
+  say "Then: ./dev publish $version"
 fi

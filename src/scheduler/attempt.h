@@ -21,6 +21,8 @@ struct Attempt {
   Time start;
   Duration stopwatch_start{};  // by SchedulerOptions::stopwatch
   Duration decision_took{};    // by the same; set once decided
+  size_t feasible_nodes = 0;   // of the decision, as evaluated_nodes
+  size_t evaluated_nodes = 0;
 
   const PodInfoPtr& info() const { return queued->info; }
   const api::Pod& pod() const { return queued->pod(); }

@@ -193,7 +193,11 @@ void BindingCycles::FinishBound(const AssumedPod& pod, Time now) {
   const queue::QueuedPod& queued = *pod.attempt.queued;
   const base::KeyText key(queued.pod().metadata);
   if (base::LogVerbosity() >= 2) {
-    base::LogV(2, "Successfully bound pod to node", {{"pod", key.view()}, {"node", pod.node_name}});
+    base::LogV(2, "Successfully bound pod to node",
+               {{"pod", key.view()},
+                {"node", pod.node_name},
+                {"evaluatedNodes", pod.attempt.evaluated_nodes},
+                {"feasibleNodes", pod.attempt.feasible_nodes}});
   }
   state_.observer.ObserveAttempt(*pod.attempt.profile, MetricsObserver::Result::kScheduled,
                                  state_.clock.Now() - pod.attempt.start);

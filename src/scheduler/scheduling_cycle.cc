@@ -43,6 +43,8 @@ void SchedulingCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
       parts_.profiles.PercentageOfNodesToScore(*attempt->profile), refuse_alike);
   if (decision.kind == engine::Decision::Kind::kScheduled) {
     if (decision.kept) state_.metrics.Add(reused_decisions_series_);
+    attempt->feasible_nodes = decision.feasible_nodes;
+    attempt->evaluated_nodes = decision.evaluated_nodes;
     EndDecision(*attempt);
     Commit(std::move(*attempt), decision.node);
   } else {

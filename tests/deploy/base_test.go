@@ -55,17 +55,15 @@ func serviceAccountOf(t *testing.T, c *controlplane.ControlPlane) (kubeconfig, t
 	return kubeconfig, answer.Status.Token
 }
 
-// startShipped runs Berth as the Deployment does: with the shipped configuration, as the shipped
-// service account and with its rights alone. It serves on the port.
-func startShipped(t *testing.T) (running *daemon.Daemon, port int) {
+// replica is Berth as the Deployment runs it: with the shipped configuration, as the shipped service account and with its
+// rights alone. It serves on the port. The base is applied.
+func replica(t *testing.T) (options daemon.Options, port int) {
 	t.Helper()
-	// Server-side, since the control plane made some of it already, in its own way.
-	kubectl(t, "apply", "--server-side", "--force-conflicts", "-k", inDeploy("base"))
 	config, err := os.ReadFile(inDeploy("base", "config.yaml"))
 	must(t, err)
 	kubeconfig, _ := serviceAccount(t)
 	port = freePort(t)
-	running, err = daemon.Start(program, daemon.Options{
+	return daemon.Options{
 		// In a pod the service account is found without a kubeconfig.
 		Config:     strings.Replace(string(config), "clientConnection:\n", "clientConnection:\n  kubeconfig: "+kubeconfig+"\n", 1),
 		Kubeconfig: kubeconfig,
@@ -75,7 +73,16 @@ func startShipped(t *testing.T) (running *daemon.Daemon, port int) {
 			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
 			"--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
 		},
-	})
+	}, port
+}
+
+// startShipped applies the base and runs one replica until the test's end.
+func startShipped(t *testing.T) (running *daemon.Daemon, port int) {
+	t.Helper()
+	// Server-side, since the control plane made some of it already, in its own way.
+	kubectl(t, "apply", "--server-side", "--force-conflicts", "-k", inDeploy("base"))
+	options, port := replica(t)
+	running, err := daemon.Start(program, options)
 	must(t, err)
 	t.Cleanup(func() {
 		if err := running.Stop(); err != nil {

@@ -30,9 +30,11 @@ import (
 // helmVersion is the module that the helm of these tests is built from.
 const helmVersion = "v4.3.1"
 
-// helmProgram builds helm once and keeps it beside the control plane's programs. It is built with the dependencies of
-// its own module: this one's are the control plane's.
-var helmProgram = sync.OnceValues(func() (string, error) {
+var helmProgram = sync.OnceValues(func() (string, error) { return built("helm.sh/helm/v4/cmd/helm", helmVersion) })
+
+// built builds the program of a module's package once and keeps it beside the control plane's programs. It is built with
+// the dependencies of its own module: this one's are the control plane's.
+func built(pkg, version string) (string, error) {
 	cache := os.Getenv("BERTH_CACHE")
 	if cache == "" {
 		home, err := os.UserHomeDir()
@@ -41,8 +43,9 @@ var helmProgram = sync.OnceValues(func() (string, error) {
 		}
 		cache = filepath.Join(home, ".cache", "berth")
 	}
-	dir := filepath.Join(cache, "helm-"+helmVersion)
-	program := filepath.Join(dir, "helm")
+	name := filepath.Base(pkg)
+	dir := filepath.Join(cache, name+"-"+version)
+	program := filepath.Join(dir, name)
 	if _, err := os.Stat(program); err == nil {
 		return program, nil
 	}
@@ -54,15 +57,15 @@ var helmProgram = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(scratch)
-	command := exec.Command("go", "install", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "helm.sh/helm/v4/cmd/helm@"+helmVersion)
+	command := exec.Command("go", "install", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", pkg+"@"+version)
 	command.Dir = scratch
 	command.Env = append(os.Environ(), "GOBIN="+scratch, "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build helm: %w\n%s", err, out)
+		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}
 	// In one step, so that a program there is a whole one.
-	return program, os.Rename(filepath.Join(scratch, "helm"), program)
-})
+	return program, os.Rename(filepath.Join(scratch, name), program)
+}
 
 // helm runs it as the admin of the control plane.
 func helm(ctx context.Context, args ...string) (string, error) {
@@ -97,7 +100,7 @@ func TestTheChartIsWellFormedAndItsValuesAreChecked(t *testing.T) {
 	chart := inDeploy("helm")
 	mustHelm(t, "lint", "--strict", chart)
 	for _, wrong := range []string{"replica=3", "replicas=-1", "schedulerName=default-scheduler", "image.pullPolicy=Often", "image.digest=sha256:1",
-		"monitoring.alerts.enabled=maybe", "config.profiles[0].schedulerNam=x", "config.leaderElection.leaseDuration=15",
+		"monitoring.alerts.enabled=maybe", "monitoring.alerts.runbooks=wiki", "config.profiles[0].schedulerNam=x", "config.leaderElection.leaseDuration=15",
 		"config.profiles[0].pluginConfig[0].name=VolumeBinding,config.profiles[0].pluginConfig[0].args.bindTimeoutSecond=5"} {
 		if _, err := helm(t.Context(), "template", "berth", chart, "--set", wrong); err == nil || !strings.Contains(err.Error(), "schema") {
 			t.Errorf("--set %s: %v", wrong, err)
@@ -229,6 +232,73 @@ func TestValuesReachTheConfigurationAndWhatDependsOnIt(t *testing.T) {
 	} {
 		if !reflect.DeepEqual(c.have, c.want) {
 			t.Errorf("%v, want %v", c.have, c.want)
+		}
+	}
+}
+
+func TestAlertsLeadToThePageOfTheOneWhoInstalls(t *testing.T) {
+	out := mustHelm(t, "template", "other", inDeploy("helm"), "--kube-version", programs.KubernetesVersion, "--set", "monitoring.alerts.enabled=true",
+		"--set", "monitoring.alerts.runbooks=https://wiki.example/berth")
+	_, rules := alerts(t)
+	if n := strings.Count(out, "runbook_url: https://wiki.example/berth#berth"); n != len(rules) {
+		t.Errorf("%d of %d alerts lead there", n, len(rules))
+	}
+}
+
+// What is said after an install: how to name the image, as long as it is in no registry.
+func TestTheNotesSayWhereTheImageIs(t *testing.T) {
+	notes := func(values ...string) string {
+		t.Helper()
+		_, notes, found := strings.Cut(mustHelm(t, append([]string{"install", "noted", inDeploy("helm"), "--dry-run=client"}, values...)...), "\nNOTES:\n")
+		if !found {
+			t.Fatal("there are no notes")
+		}
+		return notes
+	}
+	if said := notes(); !strings.Contains(said, "is in no registry") || !strings.Contains(said, "--set image.repository=") {
+		t.Errorf("of an image without a registry they say\n%s", said)
+	}
+	if said := notes("--set", "image.repository=registry.example/berth"); !strings.Contains(said, "\nIts image is registry.example/berth:v") ||
+		strings.Contains(said, "is in no registry") {
+		t.Errorf("of an image with a registry they say\n%s", said)
+	}
+}
+
+// What Artifact Hub shows, which `helm lint` does not look at.
+func TestTheChartSaysWhatArtifactHubShows(t *testing.T) {
+	text, err := os.ReadFile(inDeploy("helm", "Chart.yaml"))
+	must(t, err)
+	var chart struct {
+		AppVersion  string
+		Home        string
+		Sources     []string
+		Maintainers []struct{ Name, URL string }
+		Annotations map[string]string
+	}
+	must(t, yaml.Unmarshal(text, &chart))
+	if chart.Home != placeholder(t, "site") || !slices.Equal(chart.Sources, []string{placeholder(t, "source")}) || len(chart.Maintainers) == 0 {
+		t.Errorf("%+v", chart)
+	}
+	var images []struct{ Name, Image string }
+	must(t, yaml.Unmarshal([]byte(chart.Annotations["artifacthub.io/images"]), &images))
+	if len(images) != 1 || images[0].Image != placeholder(t, "image")+":v"+chart.AppVersion {
+		t.Errorf("its images are %v", images)
+	}
+	var links []struct{ Name, URL string }
+	must(t, yaml.Unmarshal([]byte(chart.Annotations["artifacthub.io/links"]), &links))
+	if len(links) == 0 || chart.Annotations["artifacthub.io/license"] != "Apache-2.0" {
+		t.Errorf("%+v", chart.Annotations)
+	}
+	for _, link := range links {
+		// A page of the site stands for one of docs, or one elsewhere under tree/.
+		page, ok := strings.CutPrefix(strings.TrimSuffix(link.URL, ".html")+".md", placeholder(t, "site")+"/")
+		if elsewhere, isElsewhere := strings.CutPrefix(page, "tree/"); isElsewhere {
+			page = elsewhere
+		} else {
+			page = filepath.Join("docs", page)
+		}
+		if _, err := os.Stat(filepath.Join(root, page)); err != nil || !ok {
+			t.Errorf("%s leads to %s, which is no page: %v", link.Name, link.URL, err)
 		}
 	}
 }

@@ -26,12 +26,14 @@ import (
 	"berth.dev/tests/controlplane"
 )
 
+// rule is an alert or a recorded series.
 type rule struct {
-	Alert       string            `json:"alert"`
+	Alert       string            `json:"alert,omitempty"`
+	Record      string            `json:"record,omitempty"`
 	Expr        string            `json:"expr"`
-	For         string            `json:"for"`
-	Labels      map[string]string `json:"labels"`
-	Annotations map[string]string `json:"annotations"`
+	For         string            `json:"for,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
 // ruleGroups is what Prometheus itself reads: the spec of a PrometheusRule.
@@ -53,12 +55,28 @@ func alerts(t *testing.T) (groups ruleGroups, rules []rule) {
 	}
 	must(t, yaml.Unmarshal(text, &resource))
 	for _, group := range resource.Spec.Groups {
-		rules = append(rules, group.Rules...)
+		for _, r := range group.Rules {
+			if r.Alert != "" {
+				rules = append(rules, r)
+			}
+		}
 	}
 	if len(rules) == 0 {
 		t.Fatal("there are no alerts")
 	}
 	return resource.Spec, rules
+}
+
+// records are the recorded series among the rules.
+func records(groups ruleGroups) (rules []rule) {
+	for _, group := range groups.Groups {
+		for _, r := range group.Rules {
+			if r.Record != "" {
+				rules = append(rules, r)
+			}
+		}
+	}
+	return rules
 }
 
 type panel struct {
@@ -101,6 +119,21 @@ func TestAlertsAreWellFormedAndSayWhatToDo(t *testing.T) {
 	}
 }
 
+// What the page of an alert is in the site is held by tests/docs.
+func TestEachAlertLeadsToItsPage(t *testing.T) {
+	_, rules := alerts(t)
+	page, err := os.ReadFile(filepath.Join(root, "docs", "runbook.md"))
+	must(t, err)
+	for _, r := range rules {
+		if !strings.Contains(string(page), "\n## "+r.Alert+"\n") {
+			t.Errorf("docs/runbook.md has no section %s", r.Alert)
+		}
+		if want := placeholder(t, "site") + "/runbook.html#" + strings.ToLower(r.Alert); r.Annotations["runbook_url"] != want {
+			t.Errorf("%s leads to %q, want %s", r.Alert, r.Annotations["runbook_url"], want)
+		}
+	}
+}
+
 // Each replica knows all pods, so a sum over replicas counts them once for each that is no leader, too.
 func TestSumsOfPodsAreTheLeadersAlone(t *testing.T) {
 	ofEach := []string{"scheduler_pending_pods", "scheduler_unschedulable_pods", "scheduler_cache_size", "scheduler_queue_incoming_pods_total"}
@@ -111,9 +144,9 @@ func TestSumsOfPodsAreTheLeadersAlone(t *testing.T) {
 			exprs["panel "+panel.Title+": "+target.Expr] = target.Expr
 		}
 	}
-	_, rules := alerts(t)
-	for _, r := range rules {
-		exprs["alert "+r.Alert] = r.Expr
+	groups, rules := alerts(t)
+	for _, r := range slices.Concat(rules, records(groups)) {
+		exprs["rule "+r.Alert+r.Record] = r.Expr
 	}
 	found := map[string]bool{}
 	for what, expr := range exprs {
@@ -267,17 +300,29 @@ func measured(expr string) []string {
 func TestPrometheusAnswersEveryPanelAndAlert(t *testing.T) {
 	_, port := startShipped(t)
 	busy(t, "monitoring", "berth")
-	p := startPrometheus(t, port, scraper(t), ruleGroups{})
+	shorter := strings.NewReplacer("$__rate_interval", "30s", "$job", "berth", "[5m]", "[30s]", "[2m]", "[30s]",
+		"[10m]", "[30s]", "[15m]", "[30s]", "[10m:15s]", "[30s:1s]")
+	groups, rules := alerts(t)
+	recorded := records(groups)
+	for i := range recorded {
+		recorded[i].Expr = shorter.Replace(recorded[i].Expr)
+	}
+	p := startPrometheus(t, port, scraper(t), ruleGroups{[]ruleGroup{{"recorded", recorded}}})
 	// These ask about what went wrong, and nothing has: such a series begins with its first failure. Or about another
 	// scheduler, in whose shadow this one is not. Or about the proportion of cpu and memory, and these pods ask for no memory.
-	quiet := []string{"berth_undecodable_objects_total", "berth_shadow_", "berth_packing_largest_pod", `result="error"`, "<error>"}
+	// Or about extenders and reloads, of which the base has none.
+	quiet := []string{"berth_undecodable_objects_total", "berth_shadow_", "berth_packing_largest_pod", `result="error"`, "<error>",
+		"berth_extender_", "berth_config_reloads_total"}
 	waitFor(t, "the figures of packing, which come every 15 s", func() bool {
 		found, err := p.query(`berth_packing_largest_gang{job="berth"}`)
 		return err == nil && found > 0
 	})
+	waitFor(t, "what is recorded", func() bool {
+		found, err := p.query(`berth:attempts:rate5m{job="berth"}`)
+		return err == nil && found > 0
+	})
 	ask := func(what, expr string) {
-		expr = strings.NewReplacer("$__rate_interval", "30s", "$job", "berth", "[5m]", "[30s]", "[2m]", "[30s]",
-			"[10m]", "[30s]", "[15m]", "[30s]", "[10m:15s]", "[30s:1s]").Replace(expr)
+		expr = shorter.Replace(expr)
 		found, err := p.query(expr)
 		if err != nil {
 			t.Errorf("%s: %s: %v", what, expr, err)
@@ -293,7 +338,6 @@ func TestPrometheusAnswersEveryPanelAndAlert(t *testing.T) {
 			ask("panel "+panel.Title, target.Expr)
 		}
 	}
-	_, rules := alerts(t)
 	for _, r := range rules {
 		if found, err := p.query(r.Expr); err != nil {
 			t.Errorf("alert %s: %v", r.Alert, err)

@@ -70,7 +70,8 @@ func TestAReleaseIsMadeTwiceAndComplete(t *testing.T) {
 	}
 	for _, pattern := range []string{
 		"NOTES.md", "berth-7.8.9-*.image.tar", "berth-7.8.9-*.debug", "berth-7.8.9-*.spdx.json", "berth_7.8.9_*.deb",
-		"berth-7.8.9-linux-*.tar.gz", "berth-7.8.9-source.tar.gz", "berth-7.8.9-chart.tgz",
+		"berth-7.8.9-linux-*.tar.gz", "berth-7.8.9-source.tar.gz", "berth-7.8.9-chart.tgz", "berth-7.8.9.image.tar",
+		"berth-7.8.9-manifests.tar.gz", "berth-7.8.9.provenance.json", "berth.yaml", "kubectl-berth-7.8.9-linux-*.tar.gz",
 	} {
 		if !slices.ContainsFunc(names, func(name string) bool { ok, _ := filepath.Match(pattern, name); return ok }) {
 			t.Errorf("no %s among %q", pattern, names)
@@ -102,6 +103,10 @@ func TestAReleaseIsRefusedWhereTheTreeIsNotReady(t *testing.T) {
 		{"cmake/release/set_version.sh 7.8.9 2026-01-31 && git commit -q -am version", []string{"7.8.9"}, "docs/compatibility.md has no row for 7.8"},
 		{"echo '| 7.8 |' | tee -a docs/compatibility.md >>docs/upgrading.md && git commit -q -am rows && git tag v7.8.9",
 			[]string{"7.8.9"}, "there is a tag"},
+		{"git tag -d v7.8.9", []string{"7.8.9", "--tagged"}, "the commit has no tag v7.8.9"},
+		{"", []string{"--tagged"}, "three numbers"},
+		{"", []string{"7.8.9", "--dry-run", "--join"}, "is no part of 7.8.9"},
+		{"", []string{"7.8.9", "--dry-run", "--join", "--parts"}, "not both"},
 		{"sed -i '/^## 7.8.9/i ## Unreleased' CHANGELOG.md && git commit -q -am next", []string{"7.8.9", "--dry-run"}, "changes after 7.8.9"},
 	} {
 		if c.prepare != "" {
@@ -159,5 +164,93 @@ func TestTheBillOfMaterialsNamesWhatIsInTheImage(t *testing.T) {
 	}
 	if len(document.Relationships) != len(document.Packages) {
 		t.Errorf("%d packages have %d relationships", len(document.Packages), len(document.Relationships))
+	}
+}
+
+// placesOf reads the file of places of a tree.
+func placesOf(t *testing.T, tree string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(tree, "cmake", "release", "places"))
+	must(t, err)
+	found := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^(\w+)=(.*)$`).FindAllStringSubmatch(string(text), -1) {
+		found[m[1]] = m[2]
+	}
+	return found
+}
+
+// placeholder is the example that stands in the tree for a place, until a release writes the place itself.
+func placeholder(t *testing.T, place string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "cmake", "release", "set_places.sh"))
+	must(t, err)
+	list := func(name string) []string {
+		m := regexp.MustCompile(`(?s)\b` + name + `=\((.*?)\)`).FindStringSubmatch(string(text))
+		if m == nil {
+			t.Fatalf("set_places.sh has no %s", name)
+		}
+		return strings.Fields(m[1])
+	}
+	names, examples := list("names"), list("examples")
+	at := slices.Index(names, place)
+	if at < 0 || len(names) != len(examples) {
+		t.Fatalf("set_places.sh has no example of %s: %q, %q", place, names, examples)
+	}
+	return examples[at]
+}
+
+// Each place is said once, and what a release makes has it wherever the tree has its example.
+func TestAPlaceIsSaidOnceAndReachesAllThatNamesIt(t *testing.T) {
+	tree := t.TempDir()
+	copyTree := `cd "$1" && git ls-files -z --cached --others --exclude-standard deploy docs README.md cmake | while IFS= read -r -d '' file; do
+  [ ! -e "$file" ] || printf '%s\0' "$file"
+done | tar --create --null --files-from=- | tar --extract --directory "$2"`
+	if out, err := exec.Command("bash", "-euo", "pipefail", "-c", copyTree, "-", root, tree).CombinedOutput(); err != nil {
+		t.Fatalf("copy the tree: %v\n%s", err, out)
+	}
+	want := map[string]string{
+		"image": "registry.test:5000/team/berth", "charts": "registry.test:5000/charts", "files": "https://forge.test/get",
+		"source": "https://forge.test/team/berth.git", "site": "http://docs.test/berth",
+	}
+	if have := placesOf(t, root); len(have) != len(want) {
+		t.Fatalf("the places are %v", have)
+	}
+	var places strings.Builder
+	for name, place := range want {
+		places.WriteString(name + "=" + place + "\n")
+	}
+	must(t, os.WriteFile(filepath.Join(tree, "cmake", "release", "places"), []byte(places.String()), 0o644))
+	set := func() (string, error) {
+		command := exec.Command("cmake/release/set_places.sh")
+		command.Dir = tree
+		out, err := command.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := set(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for file, has := range map[string]string{
+		"deploy/components/monitoring/prometheus_rule.yaml": `runbook_url: "http://docs.test/berth/runbook.html#berthdown"`,
+		"deploy/helm/files/prometheus_rule.yaml":            `runbook_url: "http://docs.test/berth/runbook.html#berthdown"`,
+		"deploy/helm/Chart.yaml":                            "\n  - https://forge.test/team/berth.git\n",
+		"docs/installing.md":                                "--set image.repository=registry.test:5000/team/berth\n",
+	} {
+		text, err := os.ReadFile(filepath.Join(tree, file))
+		must(t, err)
+		if !strings.Contains(string(text), has) {
+			t.Errorf("%s lacks %s", file, has)
+		}
+		for name := range want {
+			if strings.Contains(string(text), placeholder(t, name)) {
+				t.Errorf("%s still has the example of %s", file, name)
+			}
+		}
+	}
+	if info, err := os.Lstat(filepath.Join(tree, "deploy/helm/files/prometheus_rule.yaml")); err != nil || info.Mode().IsRegular() {
+		t.Errorf("the chart's link has become a file: %v", err)
+	}
+	must(t, os.WriteFile(filepath.Join(tree, "cmake", "release", "places"), []byte("image=a b\n"), 0o644))
+	if out, err := set(); err == nil || !strings.Contains(out, "has no files") {
+		t.Errorf("places without one are taken: %v %s", err, out)
 	}
 }

@@ -248,17 +248,8 @@ func grant(t *testing.T, namespace string, rules ...rbacv1.PolicyRule) {
 func TestAStandbySaysThatItIsOne(t *testing.T) {
 	_, port := startShipped(t)
 	busy(t, "standby", "berth")
-	kubeconfig, _ := serviceAccount(t)
-	config, err := os.ReadFile(inDeploy("base", "config.yaml"))
-	must(t, err)
-	other := freePort(t)
-	standby, err := daemon.Start(program, daemon.Options{
-		Config:     strings.Replace(string(config), "clientConnection:\n", "clientConnection:\n  kubeconfig: "+kubeconfig+"\n", 1),
-		Kubeconfig: kubeconfig,
-		Dir:        t.TempDir(),
-		Args: []string{"--leader-elect=true", "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", other),
-			"--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig},
-	})
+	options, other := replica(t)
+	standby, err := daemon.Start(program, options)
 	must(t, err)
 	t.Cleanup(func() {
 		if err := standby.Stop(); err != nil {

@@ -183,6 +183,45 @@ func TestTheRunbookHasOneSectionForEachAlert(t *testing.T) {
 	}
 }
 
+// TestVersionsOfOthersAreLookedAfter expects each file that names versions of packages in dependabot's list, but for those
+// that follow Kubernetes or a neighbour.
+func TestVersionsOfOthersAreLookedAfter(t *testing.T) {
+	watched := map[string]bool{}
+	for _, m := range regexp.MustCompile(`package-ecosystem: (\S+)\n +directory: /(\S*)\n`).FindAllStringSubmatch(read(t, ".github/dependabot.yml"), -1) {
+		watched[m[1]+" "+m[2]] = true
+	}
+	named := map[string]bool{"github-actions ": len(files(t, ".github/workflows/*")) > 0}
+	for ecosystem, pattern := range map[string]string{
+		"gomod": "*go.mod", "npm": "*package.json", "pip": "*requirements.txt", "docker": "*Dockerfile",
+	} {
+		for _, file := range files(t, pattern) {
+			if !strings.HasPrefix(file, "tests/controlplane/releases/") && !strings.HasPrefix(file, "tests/neighbours/modules/") {
+				named[ecosystem+" "+filepath.Dir(file)] = true
+			}
+		}
+	}
+	if !maps.Equal(watched, named) {
+		t.Errorf("dependabot looks after %v, and these name versions: %v", slices.Sorted(maps.Keys(watched)), slices.Sorted(maps.Keys(named)))
+	}
+}
+
+func TestOwnersOwnWhatIsThere(t *testing.T) {
+	lines := regexp.MustCompile(`(?m)^([^#\s]\S*)\s+(.*)$`).FindAllStringSubmatch(read(t, ".github/CODEOWNERS"), -1)
+	if len(lines) == 0 || lines[0][1] != "*" {
+		t.Error("the first line of CODEOWNERS is not of all files")
+	}
+	for _, line := range lines[1:] {
+		if len(files(t, strings.TrimPrefix(line[1], "/"))) == 0 {
+			t.Errorf("CODEOWNERS names %s, which does not exist", line[1])
+		}
+	}
+	for _, line := range lines {
+		if !regexp.MustCompile(`^@[\w-]+/[\w-]+$`).MatchString(line[2]) {
+			t.Errorf("%s belongs to %q, which is no team", line[1], line[2])
+		}
+	}
+}
+
 // TestTheArchitectureHasEveryRoomAndEveryTest looks for each folder in the page's table, and for a README
 // in each folder of a plugin.
 func TestTheArchitectureHasEveryRoomAndEveryTest(t *testing.T) {

@@ -55,6 +55,21 @@ func TestTheSiteIsBuiltAndComesFromNoOtherHost(t *testing.T) {
 	if want := len(pages(t)) / 2; checked < want {
 		t.Errorf("the site has %d pages, want at least %d", checked, want)
 	}
+	// Where alerts lead to.
+	runbook := read(t, ".build/site/runbook.html")
+	anchors := regexp.MustCompile(`runbook_url: "[^"#]*/runbook\.html#(\w+)"`).FindAllStringSubmatch(
+		read(t, "deploy/components/monitoring/prometheus_rule.yaml"), -1)
+	if len(anchors) == 0 {
+		t.Error("no alert leads to the runbook")
+	}
+	for _, anchor := range anchors {
+		if !strings.Contains(runbook, `id="`+anchor[1]+`"`) {
+			t.Errorf("the site's runbook has no %s", anchor[1])
+		}
+	}
+	if !strings.Contains(read(t, ".build/site/releasing.html"), `id="provenance"`) {
+		t.Error("the site has no page of the build that provenance names")
+	}
 	// Sphinx' search reads this file, also where the pages are no server's.
 	index := read(t, ".build/site/searchindex.js")
 	for _, page := range []string{"troubleshooting", "tree/deploy/README", "tree/plugins/node_affinity/README"} {

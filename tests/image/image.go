@@ -197,10 +197,7 @@ func Write(file string, options ...Options) (err error) {
 			return fmt.Errorf("the image for %s: %w", o.Architecture, err)
 		}
 		if err := path.AppendImage(image, layout.WithPlatform(v1.Platform{OS: "linux", Architecture: o.Architecture}),
-			layout.WithAnnotations(map[string]string{
-				"io.containerd.image.name":          "docker.io/library/" + Name + ":v" + o.Version,
-				"org.opencontainers.image.ref.name": "v" + o.Version,
-			})); err != nil {
+			layout.WithAnnotations(names(o.Version))); err != nil {
 			return fmt.Errorf("write the image for %s: %w", o.Architecture, err)
 		}
 		if i == 0 {

@@ -11,27 +11,18 @@ import (
 	"path/filepath"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
 // Unpack puts the root file system of the image for an architecture into the folder, which is made,
 // and returns the image's configuration. The archive is what Write wrote.
 func Unpack(archive, architecture, folder string) (*v1.Config, error) {
-	dir, err := os.MkdirTemp("", "berth-image-")
+	dir, index, err := open(archive)
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for the image: %w", err)
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	file, err := os.Open(archive)
-	if err != nil {
-		return nil, fmt.Errorf("read the image: %w", err)
-	}
-	defer file.Close()
-	if err := extract(file, dir); err != nil {
-		return nil, fmt.Errorf("unpack %s: %w", archive, err)
-	}
-	image, err := find(dir, architecture)
+	image, err := find(index, architecture)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", archive, err)
 	}
@@ -47,17 +38,20 @@ func Unpack(archive, architecture, folder string) (*v1.Config, error) {
 	return &config.Config, nil
 }
 
-// find is the image of a layout for the architecture.
-func find(dir, architecture string) (v1.Image, error) {
-	index, err := layout.ImageIndexFromPath(dir)
-	if err != nil {
-		return nil, err
-	}
+// find is the image for the architecture in an index, or in one that it holds.
+func find(index v1.ImageIndex, architecture string) (v1.Image, error) {
 	manifest, err := index.IndexManifest()
 	if err != nil {
 		return nil, err
 	}
 	for _, descriptor := range manifest.Manifests {
+		if descriptor.MediaType.IsIndex() {
+			joined, err := index.ImageIndex(descriptor.Digest)
+			if err != nil {
+				return nil, err
+			}
+			return find(joined, architecture)
+		}
 		if descriptor.Platform != nil && descriptor.Platform.Architecture == architecture {
 			return index.Image(descriptor.Digest)
 		}

@@ -15,8 +15,14 @@ import (
 	"github.com/rhysd/actionlint"
 )
 
-// recursing are the verbs that run this test or take as long as all tests.
-var recursing = []string{"test", "verify"}
+// recursing are the verbs that run this test or take as long as all tests, or need a tag.
+var recursing = []string{"test", "verify", "release", "publish"}
+
+// publishers are the jobs that may write, and what.
+var publishers = map[string][]string{
+	"release.yaml, publish": {"contents", "packages"},
+	"site.yaml, publish":    {"id-token", "pages"},
+}
 
 // readWorkflows reads the clone's workflows, by the names of their files.
 func readWorkflows(t *testing.T, d *desk) map[string]*actionlint.Workflow {
@@ -60,7 +66,23 @@ func TestWorkflowsAreValid(t *testing.T) {
 	}
 }
 
-// TestWorkflowsMayOnlyRead holds the workflows to the least rights, and to actions that their commits name.
+// rights are what a job may write beyond its workflow's rights.
+func rights(job *actionlint.Job) (scopes []string) {
+	if job.Permissions == nil {
+		return nil
+	}
+	for scope, right := range job.Permissions.Scopes {
+		if right.Value.Value != "write" || job.Permissions.All != nil {
+			return []string{"more than named scopes"}
+		}
+		scopes = append(scopes, scope)
+	}
+	slices.Sort(scopes)
+	return scopes
+}
+
+// TestWorkflowsMayOnlyRead holds the workflows to the least rights, and to actions that their commits name. What
+// publishes is not run for what others propose.
 func TestWorkflowsMayOnlyRead(t *testing.T) {
 	d := theNewcomer(t)
 	for file, workflow := range readWorkflows(t, d) {
@@ -72,8 +94,11 @@ func TestWorkflowsMayOnlyRead(t *testing.T) {
 			t.Errorf("%s does not say what happens when it runs twice", file)
 		}
 		for name, job := range workflow.Jobs {
-			if job.Permissions != nil || job.Steps != nil && job.TimeoutMinutes == nil {
-				t.Errorf("%s: the job %s has rights of its own or no end", file, name)
+			if want := publishers[file+", "+name]; !slices.Equal(rights(job), want) || job.Steps != nil && job.TimeoutMinutes == nil {
+				t.Errorf("%s: the job %s may write %q, want %q, or has no end", file, name, rights(job), want)
+			}
+			if slices.ContainsFunc(workflow.On, func(e actionlint.Event) bool { return e.EventName() == "pull_request" }) && rights(job) != nil {
+				t.Errorf("%s: the job %s publishes what others propose", file, name)
 			}
 			for _, step := range job.Steps {
 				action, ok := step.Exec.(*actionlint.ExecAction)
@@ -118,13 +143,13 @@ func workflowSteps(t *testing.T, workflows map[string]*actionlint.Workflow) (ste
 				}
 			}
 			for _, job := range jobs {
-				if job.Container == nil || job.Container.Image.Value != "debian:12" {
-					t.Errorf("%s does not run on a bare Debian 12", what)
-				}
 				for _, step := range job.Steps {
 					run, ok := step.Exec.(*actionlint.ExecRun)
 					if !ok {
 						continue
+					}
+					if job.Container == nil || job.Container.Image.Value != "debian:12" {
+						t.Errorf("%s does not run on a bare Debian 12", what)
 					}
 					script := inputExpression.ReplaceAllStringFunc(run.Run.Value, func(expression string) string {
 						return inputs[inputExpression.FindStringSubmatch(expression)[1]]
@@ -186,10 +211,15 @@ func TestAChangeIsJudgedByWhatCIRuns(t *testing.T) {
 	if ci, run := verbs(scripts("ci.yaml")...), verbs(d.read(t, ".ci/run")); len(run) == 0 || !slices.Equal(ci, run) {
 		t.Errorf("ci.yaml runs %q, .ci/run %q", ci, run)
 	}
-	if got, want := verbs(scripts("nightly.yaml")...), []string{"verify --all"}; !slices.Equal(got, want) {
-		t.Errorf("nightly.yaml runs %q, want %q", got, want)
+	for file, want := range map[string][]string{
+		"nightly.yaml": {"verify --all"}, "release.yaml": {"publish", "release --tagged --join", "release --tagged --parts"}, "site.yaml": {"docs"},
+	} {
+		if got := verbs(scripts(file)...); !slices.Equal(got, want) {
+			t.Errorf("%s runs %q, want %q", file, got, want)
+		}
 	}
-	for file, events := range map[string][]string{"ci.yaml": {"push", "pull_request"}, "nightly.yaml": {"schedule", "workflow_dispatch"}} {
+	for file, events := range map[string][]string{"ci.yaml": {"push", "pull_request"}, "nightly.yaml": {"schedule", "workflow_dispatch"},
+		"release.yaml": {"push"}, "site.yaml": {"push", "workflow_dispatch"}} {
 		var on []string
 		for _, event := range readWorkflows(t, d)[file].On {
 			on = append(on, event.EventName())

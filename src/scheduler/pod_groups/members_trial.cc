@@ -131,6 +131,8 @@ void MembersTrial::TryMember(PodGroupAttempt& group, size_t i, const NodeSet* no
         profiles_.PercentageOfNodesToScore(*attempt.profile), engine::RefuseAlike::kNo);
     if (decision.kind == engine::Decision::Kind::kScheduled) {
       member.node_name = state_.cluster.cache.node(decision.node).metadata.name;
+      attempt.feasible_nodes = decision.feasible_nodes;
+      attempt.evaluated_nodes = decision.evaluated_nodes;
       if (std::optional<Failure> failure = AssumeAndReserve(state_, attempt, decision.node)) {
         member.failure = *std::move(failure);
         member.result =
