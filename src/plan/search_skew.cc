@@ -377,7 +377,7 @@ std::string SkewSearch::WhyImpossible() const {
     }
   }
   if (more > 0) closed += " and " + std::to_string(more) + " more";
-  return "whichever pods move" + (closed.empty() ? "" : ": no pod can come to " + closed);
+  return "whichever pods move" + (closed.empty() ? "" : ": no pod may be placed in " + closed);
 }
 
 // The cluster is as it is after these moves.

@@ -178,7 +178,7 @@ TEST_F(SkewTest, ADomainThatTakesNoPodCounts) {
   AddPods("n2", 2);
   const Plan plan = Find("skew=default/rs/web:1");
   EXPECT_EQ(plan.outcome, Plan::Outcome::kImpossible);
-  EXPECT_EQ(plan.why, "whichever pods move: no pod can come to c");
+  EXPECT_EQ(plan.why, "whichever pods move: no pod may be placed in c");
   std::string text;
   AppendTable(plan, text);
   EXPECT_THAT(text, StartsWith("default/ReplicaSet/web keeps a skew of 2 over "
