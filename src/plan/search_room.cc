@@ -393,8 +393,9 @@ Result<Plan> RoomSearch::Empty(const Goal& goal) {
   if (!Cordon(goal.name)) return Fail(simulator::NoNode(goal.name, trial_.simulation()));
   barred_ = goal.name;
   std::vector<PodPtr> leaving = simulator::PodsOn(trial_.simulation(), goal.name);
-  std::erase_if(
-      leaving, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod) || pod->metadata.deletion_timestamp; });
+  std::erase_if(leaving, [](const PodPtr& pod) {
+    return IsDaemon(*pod) || IsMirror(*pod) || pod->metadata.deletion_timestamp;
+  });
   for (const PodPtr& pod : leaving) {
     if (std::string why = WhyItStays(*pod); !why.empty()) {
       plan.left_out.push_back({pod->metadata.Key(), std::move(why)});
