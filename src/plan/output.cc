@@ -87,10 +87,10 @@ Predicates PredicatesOf(const Plan& plan, bool many) {
 std::string Headline(const Plan& plan) {
   const std::string subject = Subject(plan);
   const Predicates predicates = PredicatesOf(plan, subject.ends_with("pods"));
-  if (!HasMoves(plan)) return subject + predicates.not_reached + ": " + plan.why + '\n';
+  if (!HasMoves(plan)) return subject + predicates.not_reached + ": " + plan.why;
   const std::string what = subject + predicates.reached;
   const size_t evictions = plan.evictions();
-  if (evictions == 0) return what + predicates.as_it_is + ".\n";
+  if (evictions == 0) return what + predicates.as_it_is + '.';
   std::string proof;
   if (plan.outcome == Plan::Outcome::kRefused) {
     proof = ", which do not pay: " + plan.why;
@@ -99,7 +99,7 @@ std::string Headline(const Plan& plan) {
   } else if (plan.outcome == Plan::Outcome::kFound && plan.fewest > 0) {
     proof = "; at least " + std::to_string(plan.fewest) + " would be needed";
   }
-  return what + " after " + Counted(evictions, "move") + proof + ".\n";
+  return what + " after " + Counted(evictions, "move") + proof + '.';
 }
 
 void AppendDomains(const Plan& plan, std::string& out) {
@@ -153,7 +153,7 @@ void AppendMeasure(const Plan& plan, base::JsonObject& document) {
 }  // namespace
 
 void AppendTable(const Plan& plan, std::string& out) {
-  out += Headline(plan);
+  out += Headline(plan) + '\n';
   if (!plan.moves.empty()) {
     explain::TextTable table;
     table.AddColumn("WAVE", explain::TextTable::Align::kRight);
@@ -183,6 +183,7 @@ void AppendJson(const Plan& plan, std::string& out) {
   if (plan.made) document.Add("made", api::FormatTime(*plan.made));
   document.AddIfNotEmpty("namespace", plan.goal.namespace_);
   document.Add("outcome", OutcomeName(plan.outcome));
+  document.Add("summary", Headline(plan));
   document.AddIfNotEmpty("why", plan.why);
   if (HasMoves(plan)) {
     AppendMoves(plan.moves, document.Key("moves"));

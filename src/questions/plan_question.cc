@@ -30,7 +30,14 @@ Result<Goal> ReadGoal(std::string_view text, const std::string& pod_namespace) {
   constexpr std::string_view kFit = "fit=";
   if (text.starts_with(kFit)) return GoalOfPod(text.substr(kFit.size()), pod_namespace);
   auto goal = Goal::Parse(text);
-  if (goal && goal->kind == Goal::Kind::kPending) goal->namespace_ = pod_namespace;
+  if (!goal) return goal;
+  if (goal->kind == Goal::Kind::kPending) goal->namespace_ = pod_namespace;
+  if (goal->kind != Goal::Kind::kSkew) return goal;
+  std::string& its = goal->workload.namespace_;
+  if (!its.empty() && !pod_namespace.empty() && its != pod_namespace) {
+    return Fail("the namespace is " + pod_namespace + ", and the workload's " + its);
+  }
+  if (its.empty()) its = pod_namespace.empty() ? "default" : pod_namespace;
   return goal;
 }
 

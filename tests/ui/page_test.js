@@ -27,6 +27,7 @@ let large;
 let small;
 let recorded;
 let room; // docs/plan.md
+let zones; // docs/plan.md
 
 /** Starts `berth ui`; its address, once it has one, and the lines that it says on standard error. */
 async function serve(...flags) {
@@ -54,6 +55,7 @@ before(async () => {
   small = await serve('--cluster', join(folder, 'small.json'));
   recorded = await serve('--recording', join(folder, 'recording'));
   room = await serve('--cluster', join(root, 'docs/tutorial/room.yaml'));
+  zones = await serve('--cluster', join(root, 'docs/tutorial/zones.yaml'));
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
@@ -485,6 +487,17 @@ test('a plan empties a node, wave by wave', async () => {
     assert.deepEqual((await nodeOf(page, 'n1')).slice(0, 2), ['0', '0 %']);
     assert.match(await page.locator('.plan pre').innerText(), /^berth plan --goal empty=n1 -o yaml > plan\.yaml\n/);
   }, {hash: '#/map?node=n1'});
+});
+
+test('a plan spreads a workload, and says what each domain has then', async () => {
+  await visit(zones, async (page) => {
+    await page.getByLabel('Namespace').selectOption('shop');
+    await page.getByLabel('Goal').fill('skew=deploy/web:1');
+    await page.getByRole('button', {name: 'Find moves'}).click();
+    await page.locator('#headline', {hasText: 'shop/Deployment/web has a skew of 1 instead of 4 over topology.kubernetes.io/zone after 2 moves'}).waitFor();
+    assert.deepEqual(await page.locator('#domains tbody tr').allInnerTexts(), ['a\t4\t2', 'b\t1\t2', 'c\t0\t1']);
+    assert.match(await page.locator('.plan pre').innerText(), /^berth plan --goal skew=shop\/Deployment\/web:1 -o yaml > plan\.yaml\n/);
+  }, {hash: '#/plan'});
 });
 
 test('a plan for all pending pods says who still waits, and holds to the namespace', async () => {

@@ -8,32 +8,14 @@ const kStepsAPage = 50;
 const kRowsAPage = 20;
 const kMostArrows = 200;
 const kMostSuggested = 40;
-// Goals that mean something else in each namespace: those of no one pod, and a pod by its name alone.
-const kOfNamespace = /^(pending(=.*)?|fit=((pods?|po)\/)?[^/]*)$/;
+// Goals that mean something else in each namespace: those of no one pod, and a pod or workload by its name alone.
+const kOfNamespace = /^(pending(=.*)?|fit=((pods?|po)\/)?[^/]*|skew=[^/]*\/[^/]*(@.*)?)$/;
 const kOutcomes = {found: ['found', 'good'], partly: ['for some of the pods', 'warn'], impossible: ['impossible', 'bad'], notFound: ['none found', 'bad']};
 
 /** Text as one word of a shell. */
 const quoted = (text) => (/^[\w./=,:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 const evicts = ({from}) => from !== undefined;
-
-/** "ml/train-0 fits after 1 move; no plan has fewer." */
-function headline({goal, outcome, why, moves = [], leftOut = [], fewest, proved}) {
-  const [kind, ...rest] = goal.split('=');
-  const evictions = moves.filter(evicts).length;
-  const placed = moves.length - evictions;
-  const all = counted(placed + leftOut.length, 'pending pod');
-  const many = placed + leftOut.length !== 1;
-  const [subject, is, isNot] = {
-    fit: [rest.join('='), 'fits', 'gets no node'],
-    empty: [rest.join('='), 'is empty', 'cannot be emptied'],
-    pending: [leftOut.length === 0 ? all : `${count(placed)} of ${all}`, many ? 'fit' : 'fits', many ? 'get no node' : 'gets no node'],
-  }[kind] ?? [`The goal ${goal}`, 'is reached', 'is not reached'];
-  if (outcome === 'impossible' || outcome === 'notFound') return `${subject} ${isNot}: ${why}`;
-  if (evictions === 0) return `${subject} ${is} ${kind === 'empty' ? 'already' : 'as it is'}.`;
-  const proof = proved ? '; no plan has fewer' : outcome === 'found' && fewest > 0 ? `; at least ${count(fewest)} would be needed` : '';
-  return `${subject} ${is} after ${counted(evictions, 'move')}${proof}.`;
-}
 
 const moveText = (move) => (evicts(move) ? `${move.pod} moves from ${move.from} to ${move.to}` : `${move.pod} gets ${move.to}`);
 const freesText = ({frees = {}}) => Object.entries(frees).map(([resource, value]) => `${amount(resource, value)} ${resource}`).join(', ');
@@ -53,14 +35,14 @@ export class PlanView {
     this.mapPlace = h('div', {className: 'plan-map'});
     this.element = h('div', {className: 'column two plan'},
       h('div', {}, h('h2', {}, 'Plan'),
-        h('p', {className: 'lead'}, 'Few moves of pods that make room, or empty a node. Each state on the way is allowed. Nothing is moved from here.'),
+        h('p', {className: 'lead'}, 'Few moves of pods that make room, empty a node, spread a workload or make use of what is stranded. Each state on the way is allowed. Nothing is moved from here.'),
         this.form(), this.answerPlace),
       this.mapPlace);
   }
 
   form() {
     return h('form', {className: 'card ask', onsubmit: (event) => { event.preventDefault(); this.find(this.field.value.trim()); }},
-      h('label', {className: 'field wide'}, h('span', {}, 'Goal: fit=POD, pending, pending=PRIORITY or empty=NODE'), this.field, this.suggestions),
+      h('label', {className: 'field wide'}, h('span', {}, 'Goal: fit=POD, pending, pending=PRIORITY, empty=NODE, skew=NAMESPACE/KIND/NAME:MAX or stranded=RESOURCE:AMOUNT'), this.field, this.suggestions),
       h('p', {className: 'actions'},
         h('button', {type: 'submit', className: 'primary', id: 'find'}, 'Find moves'), this.stop,
         h('a', {className: 'button', href: planLink('pending')}, 'For all pending pods')));
@@ -110,7 +92,7 @@ export class PlanView {
       const answer = await this.page.post('api/plan', question, {signal: abort.signal});
       if (abort !== this.abort) return;
       this.take(answer, model);
-      announce(headline(answer));
+      announce(answer.summary);
     } catch (error) {
       if (abort !== this.abort) return;
       this.answerPlace.replaceChildren(error.name === 'AbortError' ? h('p', {className: 'dim', role: 'alert'}, 'Stopped.') : h('p', {className: 'problem', role: 'alert'}, error.message));
@@ -212,7 +194,7 @@ export class PlanView {
     const focused = this.element.contains(document.activeElement) ? document.activeElement.id : '';
     this.old.hidden = asOf === this.page.model;
     this.bar?.update();
-    this.list.replaceChildren(...this.waves(), this.leftOut());
+    this.list.replaceChildren(...this.waves(), this.domains(), this.leftOut());
     if (this.touched.length > 0) this.showMap();
     if (focused !== '') this.element.querySelector(`#${CSS.escape(focused)}`)?.focus({preventScroll: true});
   }
@@ -241,10 +223,21 @@ export class PlanView {
       frees === '' ? null : h('small', {}, `frees ${frees}`), ' ', h('a', {href: podLink(move.pod), 'aria-label': `Pod ${move.pod}`}, 'pod'));
   }
 
+  /** How many pods of the workload each domain has, before and after all moves. */
+  domains() {
+    const {domains = []} = this.answer;
+    if (domains.length === 0) return '';
+    return h('section', {className: 'card', id: 'domains'}, h('h3', {}, 'Pods by domain'),
+      h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Pods by domain'}, h('table', {},
+        h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'Domain'), h('th', {scope: 'col', className: 'number'}, 'Pods'), h('th', {scope: 'col', className: 'number'}, 'After'))),
+        h('tbody', {}, domains.map(({domain, before, after}) => h('tr', {},
+          h('th', {scope: 'row'}, domain), h('td', {className: 'number'}, count(before)), h('td', {className: 'number'}, count(after))))))));
+  }
+
   leftOut() {
     const {leftOut = [], goal} = this.answer;
     if (leftOut.length === 0) return '';
-    const title = goal.startsWith('empty=') ? 'Pods that hold the node' : 'Pods that still wait';
+    const title = /^(fit|pending)/.test(goal) ? 'Pods that still wait' : goal.startsWith('empty=') ? 'Pods that hold the node' : 'Pods that stay';
     return h('section', {className: 'card', id: 'left-out'}, h('h3', {}, title),
       h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': title}, h('table', {},
         h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'Pod'), h('th', {scope: 'col'}, 'Why'))),

@@ -30,6 +30,9 @@ TEST(PlanQuestionTest, GoalsAreThoseOfTheCommandLine) {
             "fit=shop/web-3");
   EXPECT_EQ(Goal(R"({"goal": "empty=n1", "namespace": "shop"})"), *plan::Goal::Parse("empty=n1"));
   EXPECT_EQ(Goal(R"({"goal": "pending"})"), *plan::Goal::Parse("pending"));
+  EXPECT_EQ(Goal(R"({"goal": "skew=deploy/web:1", "namespace": "shop"})").ToString(),
+            "skew=shop/Deployment/web:1");
+  EXPECT_EQ(Goal(R"({"goal": "skew=deploy/web:1"})").ToString(), "skew=default/Deployment/web:1");
   const plan::Goal pending = Goal(R"({"goal": "pending=-7", "namespace": "shop"})");
   EXPECT_EQ(pending.ToString(), "pending=-7");
   EXPECT_EQ(pending.namespace_, "shop");
@@ -52,6 +55,8 @@ TEST(PlanQuestionTest, WhatIsWrongIsToldInTheWordsOfTheCommandLine) {
             "goal: must be a name, pod/NAME or NAMESPACE/NAME");
   EXPECT_EQ(Message(R"({"goal": "fit=shop/web", "namespace": "ml"})"),
             "goal: the namespace is ml, and the pod's shop");
+  EXPECT_EQ(Message(R"({"goal": "skew=shop/deploy/web:1", "namespace": "ml"})"),
+            "goal: the namespace is ml, and the workload's shop");
   EXPECT_THAT(Message(R"({"goal": 7})"), StartsWith("goal: Invalid value: 7"));
   EXPECT_THAT(Message("{}"), StartsWith("goal: Required value"));
   EXPECT_THAT(Message(R"({"goal": "pending", "drain": []})"),
