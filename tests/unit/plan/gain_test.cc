@@ -88,13 +88,13 @@ TEST_F(GainTest, APlanThatDoesNotPayIsRefused) {
   std::string text;
   AppendTable(plan, text);
   EXPECT_THAT(text,
-              StartsWith("default/big fits after 2 moves, which do not pay: each gains 0.5 pods, "
+              StartsWith("default/big fits after 2 moves, which do not pay: a move gains 0.5 pods, "
                          "and --min-gain asks for 1.\n\n  WAVE"));
   std::string json;
   AppendJson(plan, json);
   const auto document = nlohmann::json::parse(json);
   EXPECT_EQ(document["outcome"], "refused");
-  EXPECT_EQ(document["why"], "each gains 0.5 pods, and --min-gain asks for 1");
+  EXPECT_EQ(document["why"], "a move gains 0.5 pods, and --min-gain asks for 1");
   EXPECT_EQ(document["gain"], 0.5);
   EXPECT_EQ(document["gainUnit"], "pods");
   EXPECT_EQ(document["moves"].size(), 3u);
