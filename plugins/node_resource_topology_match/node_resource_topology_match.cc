@@ -9,12 +9,20 @@
 namespace berth::plugins {
 namespace {
 
-// Whether the pod asks for nothing but what each node has.
-bool AsksForUsualResources(const NumaRequests& requests) {
-  return std::ranges::all_of(requests.of_pod, [](const auto& request) {
-    return request.second.IsZero() || request.first == "cpu" || request.first == "memory" ||
-           request.first == "ephemeral-storage";
+// Whether it asks for nothing but what each node has.
+bool AreUsual(const api::ResourceList& requests) {
+  return std::ranges::all_of(requests, [](const auto& request) {
+    return request.first == "cpu" || request.first == "memory" ||
+           request.first == "ephemeral-storage" || request.second.IsZero();
   });
+}
+
+bool AsksForUsualResources(const api::Pod& pod) {
+  const auto usual = [](const api::Container& container) {
+    return AreUsual(container.resources.requests);
+  };
+  return AreUsual(pod.spec.overhead) && std::ranges::all_of(pod.spec.containers, usual) &&
+         std::ranges::all_of(pod.spec.init_containers, usual);
 }
 
 }  // namespace
@@ -44,17 +52,14 @@ PreFilterResult NodeResourceTopologyMatch::PreFilter(CycleState& state, const Po
                                                      const Snapshot& snapshot) {
   Update(snapshot);
   if (topologies_.empty()) return {Status::Skip()};
-  const NumaRequests& requests = state.Write(NumaRequestsOf(*pod.pod));
-  switch (requests.qos) {
-    case QosClass::kBestEffort:
-      if (!requests.devices) return {Status::Skip()};
-      break;
-    case QosClass::kBurstable:
-      if (topologies_.TakesPlainPods() && AsksForUsualResources(requests)) return {Status::Skip()};
-      break;
-    case QosClass::kGuaranteed:
-      break;
+  // Most pods are such: what they ask for is not worked out.
+  const QosClass qos = QosClassOf(*pod.pod);
+  if (qos == QosClass::kBurstable && topologies_.TakesPlainPods() &&
+      AsksForUsualResources(*pod.pod)) {
+    return {Status::Skip()};
   }
+  if (qos == QosClass::kBestEffort && !AsksForDevices(*pod.pod)) return {Status::Skip()};
+  state.Write(NumaRequestsOf(*pod.pod));
   return {Status::Success()};
 }
 
@@ -85,8 +90,9 @@ Status NodeResourceTopologyMatch::Filter(const CycleState& state, const PodInfo&
 Status NodeResourceTopologyMatch::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,
                                            const NodeSet&) {
   if (pre_filters_ && topologies_.empty()) return Status::Skip();
-  const auto requests = state.ReadOr<NumaRequests>([&] { return NumaRequestsOf(*pod.pod); });
-  return requests->qos == QosClass::kGuaranteed ? Status::Success() : Status::Skip();
+  const auto* requests = state.Find<NumaRequests>();
+  const QosClass qos = requests == nullptr ? QosClassOf(*pod.pod) : requests->qos;
+  return qos == QosClass::kGuaranteed ? Status::Success() : Status::Skip();
 }
 
 ScoreResult NodeResourceTopologyMatch::Score(const CycleState& state, const PodInfo& pod,

@@ -430,6 +430,16 @@ bool AsksForExclusiveResources(const api::Pod& pod) {
   return false;
 }
 
+bool AsksForDevices(const api::Pod& pod) {
+  const auto asks = [](const api::Container& container) {
+    return std::ranges::any_of(container.resources.requests, [](const auto& request) {
+      return !IsNativeResource(request.first);
+    });
+  };
+  return std::ranges::any_of(pod.spec.init_containers, asks) ||
+         std::ranges::any_of(pod.spec.containers, asks);
+}
+
 api::ResourceList EffectiveRequests(const api::Pod& pod) {
   api::ResourceList first;
   for (const api::Container& container : pod.spec.init_containers) {
@@ -452,14 +462,11 @@ NumaRequests NumaRequestsOf(const api::Pod& pod) {
   NumaRequests of;
   of.qos = QosClassOf(pod);
   of.of_pod = EffectiveRequests(pod);
+  of.devices = AsksForDevices(pod);
   of.count = of.of_pod.size();
   for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
     for (const api::Container& container : *containers) {
-      const api::ResourceList& requests = container.resources.requests;
-      of.count += requests.size();
-      of.devices = of.devices || std::ranges::any_of(requests, [](const auto& request) {
-                     return !IsNativeResource(request.first);
-                   });
+      of.count += container.resources.requests.size();
     }
   }
   return of;

@@ -31,6 +31,8 @@ bool IsNativeResource(std::string_view resource);
 // Whether a container that asks for a resource of that name gets it for itself alone.
 bool IsExclusive(QosClass qos, std::string_view resource, const api::Quantity& quantity);
 bool AsksForExclusiveResources(const api::Pod& pod);
+// Whether a container asks for an extended resource, be it for none of it.
+bool AsksForDevices(const api::Pod& pod);
 
 // What the pod takes at once: the larger one of what its containers ask for together and of what an
 // init container asks for, and its overhead.

@@ -9,6 +9,16 @@
 namespace berth::engine {
 namespace {
 
+// Whether the plugin has a part in what follows the decision.
+bool WorksLater(const framework::PluginLists& lists, size_t index) {
+  const auto lists_it = [index](const auto& entries) {
+    return std::ranges::any_of(entries,
+                               [index](const auto& entry) { return entry.index == index; });
+  };
+  return lists_it(lists.reserve) || lists_it(lists.permit) || lists_it(lists.pre_bind) ||
+         lists_it(lists.bind) || lists_it(lists.post_bind);
+}
+
 bool MayBeKept(const Inputs& inputs) { return inputs.declared || inputs.each_pod; }
 
 }  // namespace
@@ -52,6 +62,10 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
     step.pre_filter = entry.plugin;
     step.updatable = entry.instance->update_pre_filter;
     step.extensions = entry.instance->pre_filter_extensions;
+  }
+  for (FilterStep& step : filters_) {
+    // What it prepares for then is of the pod, and there is no Filter whose answers could be kept.
+    if (step.filter == nullptr && WorksLater(lists, step.index)) step.each_pod = true;
   }
   keepable_ = keepable_ && !AnyWorksLater(filters_);
   keeps_refusals_ = keepable_;
@@ -129,15 +143,9 @@ void EvaluationPlan::NoteMemory(const Plugin& plugin) {
 
 template <typename Step>
 bool EvaluationPlan::AnyWorksLater(const std::vector<Step>& steps) const {
-  const framework::PluginLists& lists = profile_.plugins();
-  const auto any = [&steps](const auto& entries) {
-    return std::ranges::any_of(entries, [&steps](const auto& entry) {
-      const auto step = std::ranges::find(steps, entry.index, &Step::index);
-      return step != steps.end() && !step->each_pod;
-    });
-  };
-  return any(lists.reserve) || any(lists.permit) || any(lists.pre_bind) || any(lists.bind) ||
-         any(lists.post_bind);
+  return std::ranges::any_of(steps, [this](const Step& step) {
+    return !step.each_pod && WorksLater(profile_.plugins(), step.index);
+  });
 }
 
 }  // namespace berth::engine

@@ -29,7 +29,8 @@ void Usage(std::ostream& out) {
 
 Runs workloads of )"
       << kFolder << R"(, all of them when none is named, each in the first of its
-sizes when none is named; and Preemption, Starvation and Questions.
+sizes when none is named; and Preemption, Starvation and Questions. Those that have a peer run in turn
+with it, five times.
 
   --twin      also by plain evaluation, and compare where pods went
   --plain     only by plain evaluation
@@ -123,21 +124,29 @@ Result<Measurement> RunWithProgress(const Workload& workload, const Size& size,
   return RunWorkload(workload, size, options);
 }
 
-Result<ReportedRun> RunOne(const Workload& workload, const Size& size, const Arguments& arguments) {
+Result<ReportedRun> RunOne(const std::vector<Workload>& workloads, const Workload& workload,
+                           const Size& size, const Arguments& arguments) {
   constexpr size_t kTwinLimit = 1000;
-  ReportedRun run{workload.name, size.name, size.threshold, {}, std::nullopt};
+  ReportedRun run{workload.name, size.name, size.threshold, {}, std::nullopt, true, std::nullopt};
   auto measured = RunWithProgress(workload, size,
                                   {arguments.plain, arguments.limit, nullptr, arguments.record});
   if (!measured) return Fail(measured.error());
   run.measurement = *measured;
+  const auto peer = PeerOf(workload, workloads);
+  if (!peer) return Fail(peer.error());
+  if (*peer) {
+    auto pair = RunPair(workload, **peer, size, {arguments.plain, arguments.limit, nullptr});
+    if (!pair) return Fail(pair.error());
+    run.pair = ReportedPair{*workload.peer, *pair};
+  }
   if (!arguments.twin) return run;
   const size_t limit = arguments.limit == 0 ? kTwinLimit : arguments.limit;
   auto twin = RunWithProgress(workload, size, {true, limit, nullptr});
-  auto peer = RunWithProgress(workload, size, {false, limit, nullptr});
+  auto like_twin = RunWithProgress(workload, size, {false, limit, nullptr});
   if (!twin) return Fail(twin.error());
-  if (!peer) return Fail(peer.error());
+  if (!like_twin) return Fail(like_twin.error());
   run.twin = *twin;
-  run.alike = twin->fingerprint == peer->fingerprint;
+  run.alike = twin->fingerprint == like_twin->fingerprint;
   return run;
 }
 
@@ -169,7 +178,8 @@ int Complain(const std::string& what) {
 }
 
 // 1: a pod found no place, or the twin placed pods otherwise.
-int RunAll(const std::vector<std::pair<const Workload*, const Size*>>& chosen,
+int RunAll(const std::vector<Workload>& workloads,
+           const std::vector<std::pair<const Workload*, const Size*>>& chosen,
            const Arguments& arguments) {
   int exit_code = 0;
   const auto print = [](const std::string& text) {
@@ -178,7 +188,7 @@ int RunAll(const std::vector<std::pair<const Workload*, const Size*>>& chosen,
   };
   if (!chosen.empty()) print(arguments.json ? JsonHead() : TableHead());
   for (const auto& [workload, size] : chosen) {
-    const auto run = RunOne(*workload, *size, arguments);
+    const auto run = RunOne(workloads, *workload, *size, arguments);
     if (!run) return Complain(run.error().message);
     print(arguments.json ? JsonLine(*run) : TableLine(*run));
     if (!run->alike || run->measurement.bound < run->measurement.measured) exit_code = 1;
@@ -226,7 +236,7 @@ int Main(const std::vector<std::string>& words) {
     }
     if (stories.size() == before) return Complain("there is no workload " + wanted);
   }
-  const int exit_code = RunAll(chosen, *arguments);
+  const int exit_code = RunAll(*workloads, chosen, *arguments);
   for (const Story& story : stories) Print(story, arguments->json);
   return exit_code;
 }

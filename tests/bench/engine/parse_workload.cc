@@ -78,6 +78,8 @@ class Reader {
       Result<void> read;
       if (const auto kind = scenarios::KindOfList(key)) {
         read = ReadCrowds(key, *kind, value, step.create);
+      } else if (key == "nodeMetrics") {
+        read = ReadNodeMetrics(value, step.node_metrics);
       } else if (key == "measure") {
         auto measured = ReadMeasure(value);
         if (!measured) return measured;
@@ -131,6 +133,24 @@ class Reader {
     return {};
   }
 
+  Result<void> ReadNodeMetrics(const ConfigValue& value, std::vector<MeasuredCrowd>& crowds) {
+    if (value.list() == nullptr) return FailAt(value, "nodeMetrics: expected a list");
+    for (const ConfigValue& written : *value.list()) {
+      if (written.map() == nullptr) return FailAt(written, "nodeMetrics: expected a map");
+      MeasuredCrowd crowd;
+      crowd.count = "1";
+      if (const ConfigValue* repeat = written.Find("repeat")) {
+        if (auto read = ReadCount(*repeat, crowd.count); !read) return read;
+      }
+      const ConfigValue measured = Without(written, "repeat");
+      FieldReader fields(measured, "nodeMetrics");
+      crowd.pattern = scenarios::ReadNodeMetrics(fields);
+      if (auto problem = fields.Finish()) return FailAt(written, problem->message);
+      crowds.push_back(std::move(crowd));
+    }
+    return {};
+  }
+
   Result<void> ReadCount(const ConfigValue& repeat, std::string& count) {
     if (repeat.integer() != nullptr && *repeat.integer() >= 0) {
       count = std::to_string(*repeat.integer());
@@ -146,7 +166,7 @@ class Reader {
     return {};
   }
 
-  static Result<Meanwhile> ReadMeanwhile(const ConfigValue& written) {
+  Result<Meanwhile> ReadMeanwhile(const ConfigValue& written) {
     if (written.map() == nullptr) return FailAt(written, "meanwhile: expected a map");
     Meanwhile meanwhile;
     for (const auto& [key, value] : *written.map()) {
@@ -162,6 +182,9 @@ class Reader {
       } else if (key == "deletePod") {
         if (value.string() == nullptr) return FailAt(value, "deletePod: expected a name");
         meanwhile.delete_pod = scenarios::KeyOf(informers::Kind::kPod, *value.string());
+      } else if (key == "nodeMetrics") {
+        if (auto read = ReadNodeMetrics(value, meanwhile.node_metrics); !read)
+          return Fail(read.error());
       } else if (key == "create" || key == "recreate") {
         auto& templates = key == "create" ? meanwhile.create : meanwhile.recreate;
         if (auto read = ReadTemplates(value, templates); !read) return Fail(read.error());
@@ -192,12 +215,26 @@ class Reader {
   Workload& workload_;
 };
 
+Result<std::optional<Peer>> ReadPeer(const ConfigValue* written) {
+  if (written == nullptr) return std::nullopt;
+  if (written->map() == nullptr) return FailAt(*written, "peer: expected a map");
+  Peer peer;
+  FieldReader fields(*written, "peer");
+  fields.Read("workload", peer.workload);
+  if (!fields.Read("costsAtMost", peer.costs_at_most) || peer.costs_at_most <= 0) {
+    fields.Invalid("costsAtMost", "", "expected a positive number");
+  }
+  if (auto problem = fields.Finish()) return FailAt(*written, problem->message);
+  return peer;
+}
+
 Result<Workload> ReadDocument(const ConfigValue& document) {
   Workload workload;
   FieldReader fields(document, "");
   fields.Read("name", workload.name);
   fields.Read("about", workload.about);
-  fields.Read("percentageOfNodesToScore", workload.percentage_of_nodes_to_score);
+  const ConfigValue* configuration = fields.Get("config");
+  const ConfigValue* written_peer = fields.Get("peer");
   const ConfigValue* written_gates = fields.Get("featureGates");
   const ConfigValue* sizes = fields.Get("sizes");
   const ConfigValue::List& steps = fields.GetList("steps");
@@ -205,6 +242,12 @@ Result<Workload> ReadDocument(const ConfigValue& document) {
   auto gates = scenarios::ParseFeatureGates(written_gates);
   if (!gates) return Fail(gates.error());
   workload.feature_gates = *std::move(gates);
+  auto loaded = scenarios::ParseConfiguration(configuration, workload.feature_gates);
+  if (!loaded) return Fail(loaded.error());
+  workload.configuration = *std::move(loaded);
+  auto peer = ReadPeer(written_peer);
+  if (!peer) return Fail(peer.error());
+  workload.peer = *std::move(peer);
   Reader reader(workload);
   if (auto read = reader.ReadSizes(sizes); !read) return Fail(read.error());
   for (const ConfigValue& written : steps) {
@@ -215,7 +258,46 @@ Result<Workload> ReadDocument(const ConfigValue& document) {
   return workload;
 }
 
+// The name of a number that a crowd of `workload` has and `size` lacks; nullptr: there is none.
+const std::string* LackOf(const Size& size, const Workload& workload) {
+  const auto lacks = [&size](const std::string& count) {
+    return !IsNumber(count) && !size.numbers.contains(count);
+  };
+  for (const WorkloadStep& step : workload.steps) {
+    for (const Crowd& crowd : step.create) {
+      if (lacks(crowd.count)) return &crowd.count;
+    }
+    for (const MeasuredCrowd& crowd : step.node_metrics) {
+      if (lacks(crowd.count)) return &crowd.count;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+Result<std::optional<Workload>> PeerOf(const Workload& workload,
+                                       const std::vector<Workload>& workloads) {
+  if (!workload.peer) return std::nullopt;
+  if (workload.peer->workload.empty()) {
+    Workload peer = workload;
+    auto plain = scenarios::ParseConfiguration(nullptr, workload.feature_gates);
+    if (!plain) return Fail(plain.error());
+    peer.configuration = *std::move(plain);
+    return peer;
+  }
+  const auto peer = std::ranges::find(workloads, workload.peer->workload, &Workload::name);
+  if (peer == workloads.end()) {
+    return Fail(workload.name + ": there is no workload " + Quoted(workload.peer->workload));
+  }
+  for (const Size& size : workload.sizes) {
+    if (const std::string* lack = LackOf(size, *peer)) {
+      return Fail(workload.name + ": size " + size.name + " has no " + Quoted(*lack) + " for " +
+                  peer->name);
+    }
+  }
+  return *peer;
+}
 
 const Size* Workload::FindSize(std::string_view size) const {
   const auto it =
@@ -223,9 +305,9 @@ const Size* Workload::FindSize(std::string_view size) const {
   return it == sizes.end() ? nullptr : &*it;
 }
 
-size_t CountOf(const Crowd& crowd, const Size& size) {
-  if (IsNumber(crowd.count)) return NumberOf(crowd.count);
-  return size.numbers.find(crowd.count)->second;
+size_t CountOf(const std::string& count, const Size& size) {
+  if (IsNumber(count)) return NumberOf(count);
+  return size.numbers.find(count)->second;
 }
 
 Result<Workload> ReadWorkload(const std::string& file_name) {

@@ -44,6 +44,19 @@ std::string MembersOf(const Measurement& m) {
       static_cast<unsigned long long>(m.fingerprint));
 }
 
+std::string NameOf(const Peer& peer) {
+  return peer.workload.empty() ? "the default configuration" : peer.workload;
+}
+
+std::string LineOf(const ReportedPair& reported) {
+  const double cost = reported.pair.cost();
+  return Format("%-46s %-24s %9.0f  a pod costs %.2f times that, %s %g\n",
+                ("  beside " + NameOf(reported.peer)).c_str(), "best of five, in turn",
+                Loop(reported.pair.peer), cost,
+                cost > reported.peer.costs_at_most ? "MORE THAN" : "at most",
+                reported.peer.costs_at_most);
+}
+
 std::string FirstModelName() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -76,6 +89,7 @@ std::string TableLine(const ReportedRun& run) {
                    Format("first %zu pods", t.measured).c_str(), Loop(t), Thread(t), Decisions(t),
                    t.p50 * 1e6, t.p99 * 1e6, run.alike ? "" : "  PLACED OTHERWISE");
   }
+  if (run.pair) line += LineOf(*run.pair);
   return line;
 }
 
@@ -104,6 +118,12 @@ std::string JsonLine(const ReportedRun& run) {
   if (run.twin) {
     line += ",\"plain\":{" + MembersOf(*run.twin) + "},\"placedAlike\":";
     line += run.alike ? "true" : "false";
+  }
+  if (run.pair) {
+    line +=
+        Format(",\"beside\":{\"workload\":\"%s\",\"cost\":%.3f,\"costsAtMost\":%g,",
+               NameOf(run.pair->peer).c_str(), run.pair->pair.cost(), run.pair->peer.costs_at_most);
+    line += MembersOf(run.pair->pair.peer) + "}";
   }
   return line + "}\n";
 }

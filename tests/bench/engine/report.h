@@ -8,6 +8,12 @@
 
 namespace berth::bench {
 
+// What a workload costs beside its peer.
+struct ReportedPair {
+  Peer peer;
+  Pair pair;
+};
+
 // One workload in one size, as measured, and as the slow twin did on `twin->measured` of its pods.
 struct ReportedRun {
   std::string workload;
@@ -16,6 +22,7 @@ struct ReportedRun {
   Measurement measurement;
   std::optional<Measurement> twin;
   bool alike = true;  // the twin placed pods in the same way
+  std::optional<ReportedPair> pair;
 };
 
 std::string TableHead();

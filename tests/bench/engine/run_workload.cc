@@ -12,12 +12,12 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/base/clock.h"
-#include "src/config/load.h"
 #include "src/informers/kinds.h"
 #include "src/recording/setup.h"
 #include "src/simulator/simulation.h"
@@ -66,6 +66,9 @@ class Run {
         Measure(step);
       } else {
         Create(step);
+        if (step.node_metrics.empty()) continue;
+        measured_before_ = NodesOf(step.node_metrics);
+        TellUse(measured_before_);
       }
     }
     return std::move(result_);
@@ -77,10 +80,7 @@ class Run {
     const auto plugins = app::FindInTreePlugins();
     simulator::SimulationOptions options;
     options.keep_events = false;
-    options.scheduler.configuration =
-        config::DefaultConfiguration(app::KnownTo(plugins, workload_.feature_gates));
-    options.scheduler.configuration.percentage_of_nodes_to_score =
-        workload_.percentage_of_nodes_to_score;
+    options.scheduler.configuration = workload_.configuration;
     options.scheduler.features = workload_.feature_gates.Resolve();
     options.scheduler.seed = 1;
     if (options_.plain) options.scheduler.max_kept_bytes = 0;
@@ -116,13 +116,35 @@ class Run {
     return text.data();
   }
 
+  std::vector<NodeMetrics> NodesOf(const std::vector<MeasuredCrowd>& crowds) const {
+    std::vector<NodeMetrics> nodes;
+    for (const MeasuredCrowd& crowd : crowds) {
+      const ConfigValue name(crowd.pattern.name);
+      for (size_t i = 0; i < CountOf(crowd.count, size_); ++i) {
+        nodes.push_back(crowd.pattern);
+        nodes.back().name = *scenarios::WithIndex(name, i).string();
+      }
+    }
+    return nodes;
+  }
+
+  // What the metrics server says now; nothing where there are no nodes.
+  void TellUse(std::vector<NodeMetrics> nodes) {
+    if (nodes.empty()) return;
+    const auto now = std::chrono::floor<std::chrono::seconds>(sim_->now().time_since_epoch());
+    sim_->scheduler().Post(NodesMeasured{.source = NodeMetricsSource().Name(),
+                                         .window_end = now.count(),
+                                         .nodes = std::move(nodes)});
+    sim_->RunDue();
+  }
+
   void Progress(size_t done, size_t of) {
     if (options_.progress) options_.progress(measuring_ ? "measuring" : "creating", done, of);
   }
 
   void Create(const WorkloadStep& step) {
     for (const Crowd& crowd : step.create) {
-      const size_t count = CountOf(crowd, size_);
+      const size_t count = CountOf(crowd.count, size_);
       const double before = HeapBytes();
       for (size_t i = 0; i < count; ++i) {
         sim_->Apply(crowd.object.Copy(i, NextUid()));
@@ -141,7 +163,7 @@ class Run {
 
   void Measure(const WorkloadStep& step) {
     const Crowd& crowd = step.create.front();
-    const size_t all = CountOf(crowd, size_);
+    const size_t all = CountOf(crowd.count, size_);
     const size_t count = options_.limit == 0 ? all : std::min(all, options_.limit);
     result_.measured = count;
     result_.there = decided_;
@@ -160,8 +182,10 @@ class Run {
         objects.push_back(crowd.object.Copy(i, NextUid()));
       }
       const std::vector<api::ObjectPtr> others = ObjectsMeanwhile(step, begin);
+      std::vector<NodeMetrics> measured = NodesMeasuredMeanwhile(step, begin);
       const Duration start = base::ThreadCpuTime();
       ActMeanwhile(step, begin, others);
+      TellUse(std::move(measured));
       for (api::ObjectPtr& object : objects) sim_->Apply(std::move(object));
       sim_->RunDue();
       if (end == count) sim_->RunUntilQuiet(std::chrono::hours(1));
@@ -220,6 +244,15 @@ class Run {
     return objects;
   }
 
+  std::vector<NodeMetrics> NodesMeasuredMeanwhile(const WorkloadStep& step, size_t begin) const {
+    for (const Meanwhile& meanwhile : step.meanwhile) {
+      if (meanwhile.node_metrics.empty() || begin % meanwhile.every != 0) continue;
+      const bool as_before = begin / meanwhile.every % 2 == 1;
+      return as_before ? measured_before_ : NodesOf(meanwhile.node_metrics);
+    }
+    return {};
+  }
+
   void ActMeanwhile(const WorkloadStep& step, size_t begin,
                     const std::vector<api::ObjectPtr>& objects) {
     for (const Meanwhile& meanwhile : step.meanwhile) {
@@ -247,13 +280,39 @@ class Run {
   std::unique_ptr<recording::Recorder> recorder_;
   std::unique_ptr<simulator::Simulation> sim_;
   std::vector<float> decisions_;  // seconds
+  std::vector<NodeMetrics> measured_before_;
   size_t decided_ = 0;
   size_t last_uid_ = 0;
   double node_bytes_ = 0;
   bool measuring_ = false;
 };
 
+double CostOfPod(const Measurement& measurement) {
+  return measurement.bound == 0 ? 0 : measurement.loop / static_cast<double>(measurement.bound);
+}
+
 }  // namespace
+
+double Pair::cost() const {
+  const double of_peer = CostOfPod(peer);
+  return of_peer == 0 ? 0 : CostOfPod(measured) / of_peer;
+}
+
+Result<Pair> RunPair(const Workload& workload, const Workload& peer, const Size& size,
+                     const RunOptions& options) {
+  constexpr int kRounds = 5;
+  std::optional<Pair> best;
+  for (int round = 0; round < kRounds; ++round) {
+    auto of_peer = RunWorkload(peer, size, options);
+    if (!of_peer) return Fail(of_peer.error());
+    auto measured = RunWorkload(workload, size, options);
+    if (!measured) return Fail(measured.error());
+    if (!best) best = Pair{*measured, *of_peer};
+    if (CostOfPod(*measured) < CostOfPod(best->measured)) best->measured = *measured;
+    if (CostOfPod(*of_peer) < CostOfPod(best->peer)) best->peer = *of_peer;
+  }
+  return *std::move(best);
+}
 
 Result<Measurement> RunWorkload(const Workload& workload, const Size& size,
                                 const RunOptions& options) {

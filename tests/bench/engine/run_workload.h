@@ -43,4 +43,20 @@ struct RunOptions {
 Result<Measurement> RunWorkload(const Workload& workload, const Size& size,
                                 const RunOptions& options);
 
+// A workload and its peer, each in the best of a few rounds.
+struct Pair {
+  Measurement measured;
+  Measurement peer;
+
+  // What a pod costs, from its message to the applied watch event of its bind, in pods of the peer;
+  // 0 where one of both bound none.
+  double cost() const;
+};
+
+// Runs both in turn, so that what else the machine does meets both.
+//
+// Thread safety: one at a time.
+Result<Pair> RunPair(const Workload& workload, const Workload& peer, const Size& size,
+                     const RunOptions& options);
+
 }  // namespace berth::bench

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "berth/config_value.h"
+#include "berth/in_tree/node_metrics.h"
 #include "berth/result.h"
 #include "src/config/feature_gates.h"
+#include "src/config/types.h"
 #include "src/informers/informer_event.h"
 
 // A workload as plain values; tests/bench/engine/README.md has the format.
@@ -43,6 +45,12 @@ struct Crowd {
   std::string count;  // the name of a number in Size, or the number itself
 };
 
+// Nodes that are measured to use the same.
+struct MeasuredCrowd {
+  NodeMetrics pattern;  // "$i" in its name counts the nodes
+  std::string count;    // as in Crowd
+};
+
 // What others do to the cluster while pods are measured.
 struct Meanwhile {
   size_t every = 1;    // measured pods
@@ -50,10 +58,13 @@ struct Meanwhile {
   std::vector<ObjectTemplate> create;
   std::vector<ObjectTemplate> recreate;        // goes the next time, comes again the time after
   std::optional<std::string> delete_pod = {};  // "$i" counts the times
+  // The next time the nodes use again what they did before.
+  std::vector<MeasuredCrowd> node_metrics;
 };
 
 struct WorkloadStep {
   std::vector<Crowd> create;
+  std::vector<MeasuredCrowd> node_metrics;
   bool measured = false;
   std::vector<ObjectTemplate> before;  // what comes with each measured pod, before it
   std::vector<Meanwhile> meanwhile;
@@ -67,11 +78,18 @@ struct Size {
   size_t threshold = 0;
 };
 
+// Another workload that a workload's pods are held against, in the same run.
+struct Peer {
+  std::string workload;      // "": the same one, with the default configuration
+  double costs_at_most = 1;  // times what a pod of the peer costs
+};
+
 struct Workload {
   std::string name;
   std::string about;
   config::FeatureGates feature_gates;
-  int32_t percentage_of_nodes_to_score = 0;
+  config::SchedulerConfiguration configuration;
+  std::optional<Peer> peer;
   std::vector<Size> sizes;  // the first is measured unless another is named
   std::vector<WorkloadStep> steps;
 
@@ -84,7 +102,12 @@ struct Workload {
 // Thread safety: any thread.
 Result<Workload> ReadWorkload(const std::string& file_name);
 
-// How many a crowd is in this size.
-size_t CountOf(const Crowd& crowd, const Size& size);
+// What `workload` is held against; it runs in each size of `workload`. nullopt: nothing. Errors:
+// there is none of that name in `workloads`, or a size lacks a number that it names.
+Result<std::optional<Workload>> PeerOf(const Workload& workload,
+                                       const std::vector<Workload>& workloads);
+
+// How many `count`, of a crowd, is in this size.
+size_t CountOf(const std::string& count, const Size& size);
 
 }  // namespace berth::bench

@@ -27,6 +27,8 @@ type engineRow struct {
 	BytesPerNode       float64
 	BytesPerPod        float64
 	Plain              *engineRow // the slow twin
+	Beside             *engineRow // the peer, with what one of the workload's pods costs in its pods
+	Cost, CostsAtMost  float64
 
 	What, Unit string
 	Value      float64
@@ -153,6 +155,25 @@ func (f *figures) engineTable() string {
 			thread, decisions, ifMeasured("%.1f µs", row.P50), ifMeasured("%.1f µs", row.P99), plain, asked)
 	}
 	out.WriteString(f.slowerThanPlain())
+	out.WriteString(f.besidePeers())
+	return out.String()
+}
+
+// besidePeers tells what a pod costs in pods of another workload that ran in turn with its own.
+func (f *figures) besidePeers() string {
+	var out strings.Builder
+	for _, row := range f.engine {
+		peer := row.Beside
+		if peer == nil {
+			continue
+		}
+		if out.Len() == 0 {
+			out.WriteString("\n| workload | size | in turn with | its pods/s | a pod costs | at most |\n")
+			out.WriteString("| --- | --- | --- | ---: | ---: | ---: |\n")
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %.2f times | %g |\n", row.Workload, row.Size, peer.Workload,
+			thousands(peer.PodsPerSecond), peer.Cost, peer.CostsAtMost)
+	}
 	return out.String()
 }
 

@@ -12,6 +12,7 @@ import (
 const engineJSON = `{"kind":"engine","date":"2026-01-02","machine":"a machine"}
 {"workload":"SchedulingBasic","size":"5000Nodes","threshold":680,"podsPerSecond":12345.6,"decisionsPerSecond":9000,"decisionP50Microseconds":7.5,"plain":{"decisionsPerSecond":1000}}
 {"workload":"SchedulingDaemonset","size":"15000Nodes","decisionsPerSecond":500,"plain":{"decisionsPerSecond":2000}}
+{"workload":"Coscheduling","size":"5000Nodes","podsPerSecond":900,"decisionsPerSecond":800,"beside":{"workload":"GangScheduling","cost":1.25,"costsAtMost":2,"podsPerSecond":1000}}
 {"workload":"Starvation","what":"median","value":1,"unit":"us"}
 `
 
@@ -42,7 +43,8 @@ func TestReportRewritesWhatStandsBetweenItsMarks(t *testing.T) {
 	}
 	for _, want := range []string{"before\n", "between\n", "kept\n", "| SchedulingBasic | 5000Nodes | 12,346 |", "| 1,000 | 680 |", "| 2000 µs |",
 		"500 nodes, qps 0, 1000 pods, medians of 3 rounds", "| claim-templates | pending | berth |  |  | 1,092 | 430 µs |  | 1850 µs |  |  |  |  |", "| plain | pending | berth | 1.9 s |",
-		"| plain | 5/s | berth |", "| 4.2 ms | 12 ms |", "| 1,000,000 | 1,000 | 33.3 µs | 41.7 s | 4,096 MiB |", "one round each", "slower than plain evaluation in SchedulingDaemonset (500 decisions/s against 2,000).\n"} {
+		"| plain | 5/s | berth |", "| 4.2 ms | 12 ms |", "| 1,000,000 | 1,000 | 33.3 µs | 41.7 s | 4,096 MiB |", "one round each", "slower than plain evaluation in SchedulingDaemonset (500 decisions/s against 2,000).\n",
+		"| in turn with | its pods/s | a pod costs | at most |\n| --- | --- | --- | ---: | ---: | ---: |\n| Coscheduling | 5000Nodes | GangScheduling | 1,000 | 1.25 times | 2 |\n"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

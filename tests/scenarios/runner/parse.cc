@@ -21,17 +21,12 @@ constexpr std::string_view kPluginOfTheLoop = "scheduler";
 constexpr int64_t kMaxRepeat = 1'000'000;
 
 // Errors of this file begin with the line; the file's name comes before it at the end.
-Result<config::SchedulerConfiguration> ParseConfiguration(const ConfigValue* written,
-                                                          const config::FeatureGates& gates) {
-  const config::KnownPlugins known = app::KnownTo(app::FindInTreePlugins(), gates);
-  if (written == nullptr) return config::DefaultConfiguration(known);
-  if (written->map() == nullptr) return FailAt(*written, "config: expected a map");
-  ConfigValue::Map document = *written->map();
-  document.emplace_back("apiVersion", ConfigValue(std::string(config::kApiVersion)));
-  document.emplace_back("kind", ConfigValue(std::string(config::kKind)));
-  auto loaded = config::Load(ConfigValue(std::move(document)).ToJson(), "config", known);
-  if (!loaded) return FailAt(*written, loaded.error().message);
-  return loaded;
+
+void ReadMeasured(FieldReader& fields, std::string_view average, std::string_view deviation,
+                  MeasuredResource& resource) {
+  resource.known = fields.Read(average, resource.average);
+  if (resource.known) resource.last = resource.average;
+  if (fields.Read(deviation, resource.deviation)) resource.known = true;
 }
 
 // Reads the steps one after the other.
@@ -145,21 +140,11 @@ class StepReader {
     const ConfigValue::List& list = fields.GetList("nodes");
     for (size_t i = 0; i < list.size(); ++i) {
       FieldReader entry(list[i], IndexedPath("measure.nodes", i));
-      NodeMetrics& node = measure.measured.nodes.emplace_back();
-      entry.Read("name", node.name);
-      ReadMeasured(entry, "cpu", "cpuDeviation", node.cpu);
-      ReadMeasured(entry, "memory", "memoryDeviation", node.memory);
+      measure.measured.nodes.push_back(ReadNodeMetrics(entry));
       fields.Merge(entry);
     }
     if (auto problem = fields.Finish()) return FailAt(value, problem->message);
     return {};
-  }
-
-  static void ReadMeasured(FieldReader& fields, std::string_view average,
-                           std::string_view deviation, MeasuredResource& resource) {
-    resource.known = fields.Read(average, resource.average);
-    if (resource.known) resource.last = resource.average;
-    if (fields.Read(deviation, resource.deviation)) resource.known = true;
   }
 
   static Result<void> ReadDelete(const ConfigValue& value, Delete& remove) {
@@ -242,6 +227,27 @@ Result<Scenario> ParseDocument(const ConfigValue& document) {
 }
 
 }  // namespace
+
+Result<config::SchedulerConfiguration> ParseConfiguration(const ConfigValue* written,
+                                                          const config::FeatureGates& gates) {
+  const config::KnownPlugins known = app::KnownTo(app::FindInTreePlugins(), gates);
+  if (written == nullptr) return config::DefaultConfiguration(known);
+  if (written->map() == nullptr) return FailAt(*written, "config: expected a map");
+  ConfigValue::Map document = *written->map();
+  document.emplace_back("apiVersion", ConfigValue(std::string(config::kApiVersion)));
+  document.emplace_back("kind", ConfigValue(std::string(config::kKind)));
+  auto loaded = config::Load(ConfigValue(std::move(document)).ToJson(), "config", known);
+  if (!loaded) return FailAt(*written, loaded.error().message);
+  return loaded;
+}
+
+NodeMetrics ReadNodeMetrics(FieldReader& fields) {
+  NodeMetrics node;
+  fields.Read("name", node.name);
+  ReadMeasured(fields, "cpu", "cpuDeviation", node.cpu);
+  ReadMeasured(fields, "memory", "memoryDeviation", node.memory);
+  return node;
+}
 
 Result<config::FeatureGates> ParseFeatureGates(const ConfigValue* written) {
   if (written == nullptr) return config::FeatureGates();

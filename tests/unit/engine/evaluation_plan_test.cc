@@ -97,5 +97,45 @@ TEST_F(EvaluationPlanTest, KeepsTheOthersBesideAPluginThatIsAskedAboutEachPod) {
   EXPECT_TRUE(plan.filters().front().each_pod);
 }
 
+// Leaves at PreFilter what it needs at Reserve.
+class Prepares final : public PreFilterPlugin, public FilterPlugin, public ReservePlugin {
+ public:
+  static constexpr std::string_view kName = "Prepares";
+
+  Inputs DeclaredInputs() const { return Inputs::Of(pod_part::kRequests, {{Reach::kNode}}); }
+  PreFilterResult PreFilter(CycleState&, const PodInfo&, const Snapshot&) override { return {}; }
+  Status Filter(const CycleState&, const PodInfo&, const NodeView&) const override {
+    return Status::Success();
+  }
+  Status Reserve(CycleState&, const PodInfo&, std::string_view) override {
+    return Status::Success();
+  }
+  void Unreserve(CycleState&, const PodInfo&, std::string_view) override {}
+};
+
+// Else enabling a plugin such as Coscheduling would have every pod evaluated by itself.
+TEST_F(EvaluationPlanTest, AsksAPluginAboutEachPodThatOnlyPreparesForLater) {
+  more_plugins_.push_back({Prepares::kName, [](const ConfigValue&, Handle&) {
+                             return Result<Plugin>(MakePlugin<Prepares>());
+                           }});
+  const std::string name(Prepares::kName);
+  for (const auto& [filters, reserves] : {std::pair(false, true), std::pair(false, false),
+                                          std::pair(true, false), std::pair(true, true)}) {
+    SCOPED_TRACE(std::to_string(filters) + std::to_string(reserves));
+    config::Plugins plugins;
+    plugins.multi_point.enabled = {{"Sort"}};
+    plugins.bind.enabled = {{"A"}};
+    plugins.pre_filter.enabled = {{name}};
+    if (filters) plugins.filter.enabled = {{name}};
+    if (reserves) plugins.reserve.enabled = {{name}};
+    const auto profile = TryMake(plugins);
+    ASSERT_TRUE(profile) << profile.error().message;
+    const EvaluationPlan plan(**profile);
+    EXPECT_EQ(plan.keepable(), !(filters && reserves));
+    ASSERT_EQ(plan.filters().size(), 1U);
+    EXPECT_EQ(plan.filters().front().each_pod, !filters && reserves);
+  }
+}
+
 }  // namespace
 }  // namespace berth::engine

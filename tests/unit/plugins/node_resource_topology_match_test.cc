@@ -284,6 +284,28 @@ TEST_F(NodeResourceTopologyMatchTest, PlainPodsAreHeldAgainstNodesThatReportNoMe
   EXPECT_EQ(Verdict(MakePod().Req({{"memory", "1Gi"}})), "skip");
 }
 
+// Of a pod that is skipped nothing is worked out, whose cost every pod would have.
+TEST_F(NodeResourceTopologyMatchTest, PlainPodsCostALookAtTheirContainers) {
+  Make();
+  handle.plain_listers.Set(TopologyOf("n", "single-numa-node", "pod", {{"4", "8Gi"}}));
+  const auto snapshot = Cluster({node_});
+  api::Pod burstable = MakePod().Req({{"memory", "1Gi"}, {"example.com/gpu", "0"}});
+  burstable.spec.init_containers = burstable.spec.containers;
+  for (const api::Pod& pod : {burstable, api::Pod(MakePod())}) {
+    EXPECT_EQ(Verdict(pod), "skip");
+    EXPECT_EQ(state.Find<NumaRequests>(), nullptr);
+    EXPECT_TRUE(plugin_->PreScore(state, *Info(pod), snapshot, snapshot.nodes()).skip());
+    EXPECT_EQ(state.Find<NumaRequests>(), nullptr);
+  }
+  burstable.spec.overhead = Amounts({{"hugepages-2Mi", "2Mi"}});
+  EXPECT_NE(Verdict(burstable), "skip");
+  EXPECT_NE(state.Find<NumaRequests>(), nullptr);
+  burstable.spec.overhead.clear();
+  burstable.spec.init_containers.front().resources.requests = Amounts({{"example.com/gpu", "1"}});
+  EXPECT_NE(Verdict(burstable), "skip");
+  EXPECT_NE(state.Find<NumaRequests>(), nullptr);
+}
+
 // Both lists are as long as objects may be: neither is searched from end to end.
 TEST_F(NodeResourceTopologyMatchTest, LongListsCostStepsAndEndWithTheBudget) {
   Make();
