@@ -123,6 +123,28 @@ Candidates Search::CandidatesOnceEnded(const PodPtr& pod) {
   return candidates;
 }
 
+// Where the pod goes of the nodes that take it. "": to none of them.
+std::string Search::BestOpenNode(const Judgement& judgement) {
+  const auto is_open = [this](const std::string& node) { return node != barred_; };
+  if (!tight_) return BestNode(judgement, is_open);
+  const Snapshot& snapshot = judgement.snapshot();
+  const PodInfoPtr info = trial_.InfoOf(PodPtr(PodPtr(), &judgement.pod()));
+  std::pair<double, std::string_view> best;
+  for (const NodeRow row : judgement.feasible()) {
+    const std::string& name = snapshot.node(row).metadata.name;
+    if (!is_open(name)) continue;
+    double left = 0;
+    ForEachAmount(info->requests, [&](ResourceId id, int64_t amount) {
+      const int64_t all = snapshot.allocatable(id)[row];
+      const int64_t free = all - snapshot.requested(id)[row] - amount;
+      if (all > 0) left += static_cast<double>(free) / static_cast<double>(all);
+    });
+    const std::pair one(left, std::string_view(name));
+    if (best.second.empty() || one < best) best = one;
+  }
+  return std::string(best.second);
+}
+
 // Puts the pod on a node, making room there if need be; the steps for that are added. nullopt: none
 // was found, and nothing is changed.
 std::optional<std::string> Search::Place(const PodPtr& pod, size_t depth, Steps& steps) {
@@ -231,6 +253,16 @@ bool Search::SendAway(const Leaving& leaving, const std::string& node, const Pod
     steps.push_back({one, *to});
   }
   return true;
+}
+
+// Moves the pod in the cluster as it is, where that is known to be allowed.
+void Search::Do(const Step& step) {
+  if (step.pod->spec.node_name.empty()) {
+    trial_.Place(*step.pod, step.to);
+    return;
+  }
+  trial_.Remove(*step.pod);
+  trial_.Place(*PendingCopy(*step.pod, step.pod->metadata.name), step.to);
 }
 
 // Moves the pod in the cluster as it is. False: it is not allowed there; then the pod has left its
