@@ -216,14 +216,46 @@ std::vector<Search::Leaving> Search::WaysToMakeRoom(const std::string& node, con
   return ways;
 }
 
+// The same by small pods, which find places more easily than the few that WaysToMakeRoom() has: the
+// smallest that is enough alone, then more of them.
+std::vector<Search::Leaving> Search::WaysBySmallPods(const std::string& node,
+                                                     const Resources& asked,
+                                                     const std::function<bool()>& has_room) {
+  const size_t before = trial_.depth();
+  std::vector<Movable> movable = MovableOn(node, asked);
+  std::vector<Leaving> ways;
+  for (const Movable& one : movable) {
+    if (trial_.exhausted() || !ways.empty()) break;
+    trial_.Remove(*one.pod);
+    if (has_room()) ways.push_back({one});
+    trial_.TakeBackTo(before);
+  }
+  for (const Movable& one : movable) trial_.Remove(*one.pod);
+  std::ranges::reverse(movable);
+  if (has_room()) {
+    auto leaving = PutBack(movable, has_room);
+    if (leaving && leaving->size() > 1) {
+      std::ranges::reverse(*leaving);
+      ways.push_back(*std::move(leaving));
+    }
+  }
+  trial_.TakeBackTo(before);
+  return ways;
+}
+
 // Moves pods off the node until this one fits there, and puts it there. False: that was not
 // possible, and nothing is changed.
 bool Search::MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth, Steps& steps) {
   const auto has_room = [&] { return trial_.FitsOn(pod, node); };
-  const PodInfoPtr asked = trial_.InfoOf(pod);
-  return std::ranges::any_of(
-      WaysToMakeRoom(node, asked->requests, has_room),
-      [&](const Leaving& leaving) { return SendAway(leaving, node, pod, depth, steps); });
+  const auto does = [&](const Leaving& leaving) {
+    return SendAway(leaving, node, pod, depth, steps);
+  };
+  const PodInfoPtr info = trial_.InfoOf(pod);
+  const std::vector<Leaving> few = WaysToMakeRoom(node, info->requests, has_room);
+  if (std::ranges::any_of(few, does)) return true;
+  // What is never enough is not enough by small pods either.
+  if (few.empty() || trial_.exhausted()) return false;
+  return std::ranges::any_of(WaysBySmallPods(node, info->requests, has_room), does);
 }
 
 // Moves these pods off the node, and puts the other one there. False: that was not possible, and

@@ -90,6 +90,8 @@ class Search {
   std::optional<std::string> Place(const PodPtr& pod, size_t depth, Steps& steps);
   std::vector<Leaving> WaysToMakeRoom(const std::string& node, const Resources& asked,
                                       const std::function<bool()>& has_room);
+  std::vector<Leaving> WaysBySmallPods(const std::string& node, const Resources& asked,
+                                       const std::function<bool()>& has_room);
   bool MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth, Steps& steps);
   bool CarryOut(const Step& step);
   void Do(const Step& step);

@@ -38,7 +38,7 @@ class RoomSearch final : private Search {
 
  private:
   using Later = std::map<std::string, std::string>;
-  // What one of the ways comes to.
+  // What one of the ways finds.
   struct Attempt {
     Steps steps = {};
     std::vector<LeftOut> left_out = {};
