@@ -47,6 +47,11 @@ class RoomSearch final : private Search {
     std::vector<Level> levels = {};  // the most important first
   };
 
+  struct Found {
+    Steps steps;
+    Cost cost;
+  };
+
   Later FindLater(const std::vector<PodPtr>& pods);
   std::string Ending(const std::string& node) const;
   std::vector<PodPtr> PendingPods(const Goal& goal);
@@ -59,6 +64,8 @@ class RoomSearch final : private Search {
   Plan FitGroup(Plan plan, const PodPtr& pod, engine::PodGroupPreview group);
   static size_t HelpedBy(const Steps& steps, size_t first);
   std::optional<Steps> MakeRoom(const PodPtr& pod, const std::vector<Candidate>& candidates);
+  void MakeRoomWithin(size_t depth, const PodPtr& pod, const std::vector<Candidate>& candidates,
+                      std::optional<Found>& best);
   bool PlaceNext(const PodPtr& pod, Steps& steps);
   bool NeedsRoom(const PodPtr& pod);
   std::vector<Level> LevelsOf(const std::vector<PodPtr>& pods,
@@ -228,30 +235,39 @@ Plan RoomSearch::FitGroup(Plan plan, const PodPtr& pod, engine::PodGroupPreview 
 // allowed after those before. nullopt: none were found. Nothing is changed.
 std::optional<RoomSearch::Steps> RoomSearch::MakeRoom(const PodPtr& pod,
                                                       const std::vector<Candidate>& candidates) {
+  std::optional<Found> best;
+  // First without moves that need room themselves: these are many.
+  for (size_t depth = 1; depth <= limits_.depth && !candidates.empty(); ++depth) {
+    if (best && best->cost.moves < candidates[0].least.moves + depth) break;
+    MakeRoomWithin(depth, pod, candidates, best);
+  }
+  return best ? std::optional(std::move(best->steps)) : std::nullopt;
+}
+
+// The same where pods that make room need room themselves so many times at most. What is found goes
+// to `best`, which it has to be better than.
+void RoomSearch::MakeRoomWithin(size_t depth, const PodPtr& pod,
+                                const std::vector<Candidate>& candidates,
+                                std::optional<Found>& best) {
   const size_t before = trial_.depth();
   const std::set<std::string> moved_before = moved_;
-  std::optional<Cost> least;
-  std::optional<Steps> best;
   for (size_t i = 0; i < std::min(candidates.size(), kNodesOfFirst) && !trial_.exhausted(); ++i) {
     const Candidate& candidate = candidates[i];
-    if (least && candidate.least >= *least) break;
+    if (best && candidate.least >= best->cost) break;
     Steps steps;
-    const bool found = MakeRoomOn(candidate.node, pod, limits_.depth, steps);
+    const bool found = MakeRoomOn(candidate.node, pod, depth, steps);
     trial_.TakeBackTo(before);
     moved_ = moved_before;
     if (!found) continue;
     Cost cost = CostOf(steps);
-    if (least && cost >= *least) continue;
+    if (best && cost >= best->cost) continue;
     // What was judged with the pod on its node has to be allowed before it is there, too.
     steps.push_back({pod, candidate.node});
     const bool allowed =
         std::ranges::all_of(steps, [this](const Step& step) { return CarryOut(step); });
     trial_.TakeBackTo(before);
-    if (!allowed) continue;
-    best = std::move(steps);
-    least = std::move(cost);
+    if (allowed) best = {std::move(steps), std::move(cost)};
   }
-  return best;
 }
 
 Result<Plan> RoomSearch::Fit(const Goal& goal) {
