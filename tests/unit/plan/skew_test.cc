@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "src/plan/measure.h"
 #include "src/plan/plan.h"
 #include "tests/unit/plan/plan_fixture.h"
 
@@ -15,13 +16,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-constexpr std::string_view kZone = "topology.kubernetes.io/zone";
-
 class SkewTest : public PlanTest {
  protected:
   static test::NodeBuilder In(std::string_view zone, std::string_view node,
                               std::string_view cpu = "8") {
-    return Node(node, cpu).Label(kZone, zone);
+    return Node(node, cpu).Label(kDefaultTopologyKey, zone);
   }
   // Of the workload, so many on the node.
   void AddPods(const std::string& node, int count) {

@@ -17,7 +17,7 @@ plan::Goal Goal(std::string_view json) {
   return question ? question->goal : plan::Goal{};
 }
 
-std::string Message(std::string_view json) {
+std::string ProblemWith(std::string_view json) {
   const auto question = ParsePlanQuestion(json);
   return question ? "" : question.error().message;
 }
@@ -41,27 +41,27 @@ TEST(PlanQuestionTest, GoalsAreThoseOfTheCommandLine) {
 TEST(PlanQuestionTest, TheSearchMayBeBoundMore) {
   EXPECT_EQ(ParsePlanQuestion(R"({"goal": "pending"})")->limits.judged, plan::Limits().judged);
   EXPECT_EQ(ParsePlanQuestion(R"({"goal": "pending", "mostJudged": 9})")->limits.judged, 9u);
-  EXPECT_THAT(Message(R"({"goal": "pending", "mostJudged": 0})"),
+  EXPECT_THAT(ProblemWith(R"({"goal": "pending", "mostJudged": 0})"),
               HasSubstr("mostJudged: Invalid value: 0: must be at least 1"));
 }
 
 TEST(PlanQuestionTest, WhatIsWrongIsToldInTheWordsOfTheCommandLine) {
   for (const std::string goal : {"fitt=shop/web", "pending=high", "empty=", "empty=shop/n1", ""}) {
     const std::string json = R"({"goal": ")" + goal + "\"}";
-    EXPECT_EQ(Message(json), "goal: " + plan::Goal::Parse(goal).error().message);
+    EXPECT_EQ(ProblemWith(json), "goal: " + plan::Goal::Parse(goal).error().message);
   }
-  EXPECT_THAT(Message(R"({"goal": "fitt=shop/web"})"), HasSubstr("did you mean fit?"));
-  EXPECT_EQ(Message(R"({"goal": "fit=a/b/c"})"),
+  EXPECT_THAT(ProblemWith(R"({"goal": "fitt=shop/web"})"), HasSubstr("did you mean fit?"));
+  EXPECT_EQ(ProblemWith(R"({"goal": "fit=a/b/c"})"),
             "goal: must be a name, pod/NAME or NAMESPACE/NAME");
-  EXPECT_EQ(Message(R"({"goal": "fit=shop/web", "namespace": "ml"})"),
+  EXPECT_EQ(ProblemWith(R"({"goal": "fit=shop/web", "namespace": "ml"})"),
             "goal: the namespace is ml, and the pod's shop");
-  EXPECT_EQ(Message(R"({"goal": "skew=shop/deploy/web:1", "namespace": "ml"})"),
+  EXPECT_EQ(ProblemWith(R"({"goal": "skew=shop/deploy/web:1", "namespace": "ml"})"),
             "goal: the namespace is ml, and the workload's shop");
-  EXPECT_THAT(Message(R"({"goal": 7})"), StartsWith("goal: Invalid value: 7"));
-  EXPECT_THAT(Message("{}"), StartsWith("goal: Required value"));
-  EXPECT_THAT(Message(R"({"goal": "pending", "drain": []})"),
+  EXPECT_THAT(ProblemWith(R"({"goal": 7})"), StartsWith("goal: Invalid value: 7"));
+  EXPECT_THAT(ProblemWith("{}"), StartsWith("goal: Required value"));
+  EXPECT_THAT(ProblemWith(R"({"goal": "pending", "drain": []})"),
               HasSubstr(R"(unknown field "drain")"));
-  EXPECT_NE(Message("no JSON"), "");
+  EXPECT_NE(ProblemWith("no JSON"), "");
 }
 
 }  // namespace
