@@ -504,8 +504,8 @@ Result<Plan> RoomSearch::Pending(const Goal& goal) {
   Plan plan{.goal = goal};
   const std::vector<PodPtr> pods = PendingPods(goal);
   Attempt best = FindBest(pods, FindLater(pods));
-  plan.left_out = std::move(best.left_out);
   plan.most = IsMost(best);
+  plan.left_out = std::move(best.left_out);
   if (!Replay(best.steps, plan.moves)) {
     plan.moves.clear();
     plan.left_out.clear();
