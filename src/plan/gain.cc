@@ -67,7 +67,7 @@ void RefuseBelow(const Quantity& least, Plan& plan) {
   const auto gain = GainOf(plan);
   if (!gain || !gain->IsBelow(least)) return;
   plan.outcome = Plan::Outcome::kRefused;
-  plan.why = base::Concat("each gains ", gain->Text(), " ", gain->unit,
+  plan.why = base::Concat("a move gains ", gain->Text(), " ", gain->unit,
                           ", and --min-gain asks for ", least.ToCanonicalString());
 }
 

@@ -392,7 +392,7 @@ void SkewSearch::Take(std::vector<plan::Move> moves, Plan& plan) {
 Plan SkewSearch::Find() {
   Plan plan{.goal = goal_};
   const std::vector<int64_t> pods = domains_.Count(trial_.simulation());
-  plan.before = SkewOf(pods);
+  plan.before = plan.after = SkewOf(pods);
   for (size_t i = 0; i < num_domains(); ++i) {
     plan.domains.push_back({domains_.values()[i], pods[i], pods[i]});
   }

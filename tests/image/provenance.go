@@ -48,8 +48,8 @@ func subject(name string, digest v1.Hash) Subject {
 	return Subject{name, map[string]string{digest.Algorithm: digest.Hex}}
 }
 
-// Build is how the files of a release were made.
-type Build struct {
+// Made is how the files of a release were made.
+type Made struct {
 	Version  string
 	Revision string  // the commit
 	Source   string  // the tree's address
@@ -60,7 +60,7 @@ type Build struct {
 }
 
 // WriteProvenance writes the statement of all files in the folder, and of the image: SLSA's provenance.
-func WriteProvenance(file, folder string, b Build) error {
+func WriteProvenance(file, folder string, b Made) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return fmt.Errorf("the provenance: %w", err)

@@ -305,8 +305,8 @@ func (e *endpoints) sources(config string, flags ...string) []source {
 	return []source{offline("dump", "--cluster", e.berthDump(flags...)), offline("live cluster", "--kubeconfig", kubeconfig), daemon, ofPage}
 }
 
-// asJSON returns the object as a document, and a file that holds it.
-func (e *env) asJSON(name string, object any) (file, text string) {
+// asDumped returns the object as a document, and a file that holds it.
+func (e *env) asDumped(name string, object any) (file, text string) {
 	e.Helper()
 	content, err := json.Marshal(object)
 	e.must(err)
@@ -325,7 +325,7 @@ func (e *env) podOnSpare(name string) *corev1.Pod {
 // whatIfs are questions whose answers no draw decides: of nodes that go, and of copies that one node alone takes.
 func (e *env) whatIfs() (questions []question) {
 	e.Helper()
-	file, manifest := e.asJSON("copy.json", e.podOnSpare("copy"))
+	file, manifest := e.asDumped("copy.json", e.podOnSpare("copy"))
 	questions = []question{
 		{`{"fill": {"pod": ` + manifest + `}}`, []string{"--fill", file}},
 		{`{"addNodes": {"count": 2, "like": "spare"}}`, []string{"--add-nodes", "2", "--like", "spare"}},
@@ -348,13 +348,13 @@ type moving struct {
 // movings are those of manifests, of replicas, of cordons and of pods that are scheduled from nothing.
 func (e *env) movings() []moving {
 	e.Helper()
-	pod, manifest := e.asJSON("added.json", e.podOnSpare("added"))
+	pod, manifest := e.asDumped("added.json", e.podOnSpare("added"))
 	deployment := workload.Deployment("new", 3, onSpare(workload.Requests("cpu", "300m"))...)
 	deployment.TypeMeta, deployment.Namespace = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, e.namespace
-	file, chart := e.asJSON("deployment.json", deployment)
+	file, chart := e.asDumped("deployment.json", deployment)
 	fresh := workload.Node("new", workload.Allocatable("cpu", "1", "memory", "1Gi", "pods", "10"), workload.NoSchedule("new"))
 	fresh.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
-	nodeFile, node := e.asJSON("node.json", fresh)
+	nodeFile, node := e.asDumped("node.json", fresh)
 	scale := func(replicas int) (member string, flags []string) {
 		return fmt.Sprintf(`"scale": [{"namespace": %q, "kind": "ReplicaSet", "name": "web", "replicas": %d}]`, e.namespace, replicas),
 			[]string{"--scale", fmt.Sprintf("%s/rs/web=%d", e.namespace, replicas)}

@@ -42,7 +42,8 @@ export class PlanView {
 
   form() {
     return h('form', {className: 'card ask', onsubmit: (event) => { event.preventDefault(); this.find(this.field.value.trim()); }},
-      h('label', {className: 'field wide'}, h('span', {}, 'Goal: fit=POD, pending, pending=PRIORITY, empty=NODE, skew=NAMESPACE/KIND/NAME:MAX or stranded=RESOURCE:AMOUNT'), this.field, this.suggestions),
+      h('label', {className: 'field wide'}, h('span', {}, 'Goal'), this.field, this.suggestions),
+      h('p', {className: 'dim'}, 'fit=POD, pending, pending=PRIORITY, empty=NODE, skew=NAMESPACE/KIND/NAME:MAX or stranded=RESOURCE:AMOUNT'),
       h('p', {className: 'actions'},
         h('button', {type: 'submit', className: 'primary', id: 'find'}, 'Find moves'), this.stop,
         h('a', {className: 'button', href: planLink('pending')}, 'For all pending pods')));
@@ -143,7 +144,7 @@ export class PlanView {
     this.table = h('div', {});
     const [text, kind] = kOutcomes[answer.outcome] ?? [answer.outcome, 'warn'];
     this.answerPlace.replaceChildren(h('section', {className: 'answer', 'aria-label': 'Answer'},
-      h('p', {className: 'message large', id: 'headline'}, headline(answer), ' ', h('span', {className: `badge ${kind}`}, text)),
+      h('p', {className: 'message large', id: 'headline'}, answer.summary, ' ', h('span', {className: `badge ${kind}`}, text)),
       this.old, this.bar?.element ?? null, this.list, this.commands()));
     this.update();
   }

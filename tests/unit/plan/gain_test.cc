@@ -87,8 +87,9 @@ TEST_F(GainTest, APlanThatDoesNotPayIsRefused) {
   EXPECT_EQ(plan.outcome, Plan::Outcome::kRefused);
   std::string text;
   AppendTable(plan, text);
-  EXPECT_THAT(text, StartsWith("default/big fits after 2 moves, which do not pay: a move gains 0.5 "
-                               "pods, and --min-gain asks for 1.\n\n  WAVE"));
+  EXPECT_THAT(text,
+              StartsWith("default/big fits after 2 moves, which do not pay: a move gains 0.5 pods, "
+                         "and --min-gain asks for 1.\n\n  WAVE"));
   std::string json;
   AppendJson(plan, json);
   const auto document = nlohmann::json::parse(json);

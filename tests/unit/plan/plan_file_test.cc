@@ -71,7 +71,7 @@ TEST_F(WrittenPlanTest, IsReadBack) {
               .Owner("ReplicaSet", "w", "u")
               .OnNode("n2"));
   }
-  Apply(test::MakePod().Name("big").Uid("ub").Req({{"cpu", "3"}, {"example.com/gpu", "1"}}));
+  Apply(test::MakePod().Name("big").Uid("u-big").Req({{"cpu", "3"}, {"example.com/gpu", "1"}}));
   simulation_->RunDue();
   for (const char* goal : {"fit=default/big", "pending", "empty=n2", "skew=default/rs/w:1",
                            "stranded=example.com/gpu:1"}) {

@@ -17,7 +17,7 @@ import (
 
 type options struct {
 	out, folder string
-	build       image.Build
+	build       image.Made
 }
 
 func main() { program.Main("provenance", parse, run) }
