@@ -49,7 +49,8 @@ std::string Subject(const Plan& plan) {
   const size_t placed = plan.moves.size() - plan.evictions();
   const size_t all = placed + plan.left_out.size();
   const std::string pods = Counted(all, "pending pod");
-  return plan.left_out.empty() ? pods : std::to_string(placed) + " of " + pods;
+  const bool whole = placed == 0 || plan.left_out.empty();
+  return whole ? pods : std::to_string(placed) + " of " + pods;
 }
 
 // What is said of the subject.
@@ -96,6 +97,8 @@ std::string Headline(const Plan& plan) {
     proof = ", which do not pay: " + plan.why;
   } else if (plan.has_fewest()) {
     proof = "; no plan has fewer";
+  } else if (plan.outcome == Plan::Outcome::kPartly && plan.most) {
+    proof = "; no plan has nodes for more";
   } else if (plan.outcome == Plan::Outcome::kFound && plan.fewest > 0) {
     proof = "; at least " + std::to_string(plan.fewest) + " would be needed";
   }
@@ -196,6 +199,7 @@ void AppendJson(const Plan& plan, std::string& out) {
       document.Add("gainUnit", gain->unit);
     }
   }
+  if (plan.goal.kind == Goal::Kind::kPending) document.Add("most", plan.most);
   if (plan.goal.is_measured()) AppendMeasure(plan, document);
   if (!plan.left_out.empty()) {
     std::string& left_out = document.Key("leftOut");

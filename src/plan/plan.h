@@ -96,6 +96,9 @@ struct Plan {
   // Of kEmpty: those that hold the node. Of kPending: those that still wait. Of kSkew, where that
   // is impossible: those of the workload that stay.
   std::vector<LeftOut> left_out = {};
+  // Of kPending: whether no plan has nodes for more of the pods, where those of a higher priority
+  // count for more than any number of others. False: there may be one.
+  bool most = false;
   // How many pods have nodes by moves that are made for them.
   size_t helped = 0;
   // Of a goal that is measured: what it is about, the skew or the amount that is stranded, as it is
@@ -147,7 +150,9 @@ struct Limits {
 // they go, the profile's scores say. A pod that fits nowhere may make others go in
 // turn (an ejection chain, as in Glover, "Ejection chains, reference structures and alternating
 // path methods for traveling salesman problems", 1996). Of several pending pods those of the higher
-// priority come first, and none makes another wait that has a node already. A pod group that has
+// priority come first, and none makes another wait that has a node already. Where some still wait,
+// the search begins again, with moved pods where the least is left and with small pods before large
+// ones, and the plan is taken that has nodes for the most. A pod group that has
 // not started is placed where the scheduler puts it once the room is made, or not at all. Pods that
 // are being deleted hold their places: nothing is evicted for a pod that fits once they have ended,
 // and what is said of all plans, `fewest` and kImpossible, holds for the time after that, too.

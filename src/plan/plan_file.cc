@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::string_view kVersion = "berth.dev/v1";
 // `leading` is in those of a running scheduler.
-constexpr std::string_view kFields[] = {"apiVersion", "goal",   "made",   "namespace", "outcome",
-                                        "summary",    "moves",  "fewest", "proved",    "gain",
-                                        "gainUnit",   "before", "after",  "domains",   "leftOut",
-                                        "judged",     "why",    "leading"};
+constexpr std::string_view kFields[] = {"apiVersion", "goal",   "made",    "namespace", "outcome",
+                                        "summary",    "moves",  "fewest",  "proved",    "gain",
+                                        "gainUnit",   "before", "after",   "domains",   "leftOut",
+                                        "judged",     "why",    "leading", "most"};
 // Clocks of two machines may differ by so much.
 constexpr Duration kClockSkew = std::chrono::minutes(5);
 

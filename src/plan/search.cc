@@ -123,6 +123,28 @@ Candidates Search::CandidatesOnceEnded(const PodPtr& pod) {
   return candidates;
 }
 
+// Where the pod goes of the nodes that take it. "": to none of them.
+std::string Search::BestOpenNode(const Judgement& judgement) {
+  const auto is_open = [this](const std::string& node) { return node != barred_; };
+  if (!tight_) return BestNode(judgement, is_open);
+  const Snapshot& snapshot = judgement.snapshot();
+  const PodInfoPtr info = trial_.InfoOf(PodPtr(PodPtr(), &judgement.pod()));
+  std::pair<double, std::string_view> best;
+  for (const NodeRow row : judgement.feasible()) {
+    const std::string& name = snapshot.node(row).metadata.name;
+    if (!is_open(name)) continue;
+    double left = 0;
+    ForEachAmount(info->requests, [&](ResourceId id, int64_t amount) {
+      const int64_t all = snapshot.allocatable(id)[row];
+      const int64_t free = all - snapshot.requested(id)[row] - amount;
+      if (all > 0) left += static_cast<double>(free) / static_cast<double>(all);
+    });
+    const std::pair one(left, std::string_view(name));
+    if (best.second.empty() || one < best) best = one;
+  }
+  return std::string(best.second);
+}
+
 // Puts the pod on a node, making room there if need be; the steps for that are added. nullopt: none
 // was found, and nothing is changed.
 std::optional<std::string> Search::Place(const PodPtr& pod, size_t depth, Steps& steps) {
@@ -194,14 +216,46 @@ std::vector<Search::Leaving> Search::WaysToMakeRoom(const std::string& node, con
   return ways;
 }
 
+// The same by small pods, which find places more easily than the few that WaysToMakeRoom() has: the
+// smallest that is enough alone, then more of them.
+std::vector<Search::Leaving> Search::WaysBySmallPods(const std::string& node,
+                                                     const Resources& asked,
+                                                     const std::function<bool()>& has_room) {
+  const size_t before = trial_.depth();
+  std::vector<Movable> movable = MovableOn(node, asked);
+  std::vector<Leaving> ways;
+  for (const Movable& one : movable) {
+    if (trial_.exhausted() || !ways.empty()) break;
+    trial_.Remove(*one.pod);
+    if (has_room()) ways.push_back({one});
+    trial_.TakeBackTo(before);
+  }
+  for (const Movable& one : movable) trial_.Remove(*one.pod);
+  std::ranges::reverse(movable);
+  if (has_room()) {
+    auto leaving = PutBack(movable, has_room);
+    if (leaving && leaving->size() > 1) {
+      std::ranges::reverse(*leaving);
+      ways.push_back(*std::move(leaving));
+    }
+  }
+  trial_.TakeBackTo(before);
+  return ways;
+}
+
 // Moves pods off the node until this one fits there, and puts it there. False: that was not
 // possible, and nothing is changed.
 bool Search::MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth, Steps& steps) {
   const auto has_room = [&] { return trial_.FitsOn(pod, node); };
-  const PodInfoPtr asked = trial_.InfoOf(pod);
-  return std::ranges::any_of(
-      WaysToMakeRoom(node, asked->requests, has_room),
-      [&](const Leaving& leaving) { return SendAway(leaving, node, pod, depth, steps); });
+  const auto does = [&](const Leaving& leaving) {
+    return SendAway(leaving, node, pod, depth, steps);
+  };
+  const PodInfoPtr info = trial_.InfoOf(pod);
+  const std::vector<Leaving> few = WaysToMakeRoom(node, info->requests, has_room);
+  if (std::ranges::any_of(few, does)) return true;
+  // What is never enough is not enough by small pods either.
+  if (few.empty() || trial_.exhausted()) return false;
+  return std::ranges::any_of(WaysBySmallPods(node, info->requests, has_room), does);
 }
 
 // Moves these pods off the node, and puts the other one there. False: that was not possible, and
@@ -231,6 +285,16 @@ bool Search::SendAway(const Leaving& leaving, const std::string& node, const Pod
     steps.push_back({one, *to});
   }
   return true;
+}
+
+// Moves the pod in the cluster as it is, where that is known to be allowed.
+void Search::Do(const Step& step) {
+  if (step.pod->spec.node_name.empty()) {
+    trial_.Place(*step.pod, step.to);
+    return;
+  }
+  trial_.Remove(*step.pod);
+  trial_.Place(*PendingCopy(*step.pod, step.pod->metadata.name), step.to);
 }
 
 // Moves the pod in the cluster as it is. False: it is not allowed there; then the pod has left its

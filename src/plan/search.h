@@ -86,14 +86,15 @@ class Search {
   Candidates CandidatesFor(const PodPtr& pod);
   Candidates CandidatesOf(engine::Judgement& judgement, const PodPtr& pod);
   Candidates CandidatesOnceEnded(const PodPtr& pod);
-  std::string BestOpenNode(const engine::Judgement& judgement) const {
-    return BestNode(judgement, [this](const std::string& node) { return node != barred_; });
-  }
+  std::string BestOpenNode(const engine::Judgement& judgement);
   std::optional<std::string> Place(const PodPtr& pod, size_t depth, Steps& steps);
   std::vector<Leaving> WaysToMakeRoom(const std::string& node, const Resources& asked,
                                       const std::function<bool()>& has_room);
+  std::vector<Leaving> WaysBySmallPods(const std::string& node, const Resources& asked,
+                                       const std::function<bool()>& has_room);
   bool MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth, Steps& steps);
   bool CarryOut(const Step& step);
+  void Do(const Step& step);
   bool Replay(const Steps& steps, std::vector<Move>& moves);
   void Finish(Plan& plan) const { plan.judged = trial_.judged(); }
   static Cost CostOf(const Steps& steps);
@@ -105,6 +106,8 @@ class Search {
   const EvictionBudgets budgets_;  // as they are before the first move
   // A node that takes no pods, though some may fit there; "": there is none.
   std::string barred_;
+  // Whether pods go where the least is left of what they ask for, and not where the scores say.
+  bool tight_ = false;
   std::vector<PodPtr> going_;    // on a node, and being deleted: nothing moves them
   std::set<std::string> moved_;  // keys of pods that are where a plan under way wants them
 

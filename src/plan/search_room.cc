@@ -11,6 +11,7 @@
 #include "berth/api/node.h"
 #include "src/explain/pod_list.h"
 #include "src/informers/kinds.h"
+#include "src/plan/bound.h"
 #include "src/plan/search.h"
 #include "src/simulator/picture.h"
 
@@ -19,6 +20,13 @@ namespace {
 
 using engine::Judgement;
 using informers::Kind;
+
+// How the pods that wait are taken in turn.
+struct Way {
+  bool tight = false;        // where pods go: see Search::tight_
+  bool small_first = false;  // of the pods of one priority
+};
+constexpr Way kWays[] = {{}, {.tight = true}, {.tight = true, .small_first = true}};
 
 class RoomSearch final : private Search {
  public:
@@ -29,7 +37,22 @@ class RoomSearch final : private Search {
   Result<Plan> Empty(const Goal& goal);
 
  private:
-  std::map<std::string, std::string> FindLater(const std::vector<PodPtr>& pods);
+  using Later = std::map<std::string, std::string>;
+  // What one of the ways finds.
+  struct Attempt {
+    Steps steps = {};
+    std::vector<LeftOut> left_out = {};
+    std::vector<PodPtr> needed = {};  // each has to get a node
+    size_t helped = 0;
+    std::vector<Level> levels = {};  // the most important first
+  };
+
+  struct Found {
+    Steps steps;
+    Cost cost;
+  };
+
+  Later FindLater(const std::vector<PodPtr>& pods);
   std::string Ending(const std::string& node) const;
   std::vector<PodPtr> PendingPods(const Goal& goal);
   size_t FewestFor(const std::vector<PodPtr>& pods);
@@ -40,9 +63,20 @@ class RoomSearch final : private Search {
   bool MakeRoomForGroup(const engine::PodGroupPreview& group, Steps& evictions);
   Plan FitGroup(Plan plan, const PodPtr& pod, engine::PodGroupPreview group);
   static size_t HelpedBy(const Steps& steps, size_t first);
-  bool MakeRoom(const PodPtr& pod, const std::vector<Candidate>& candidates,
-                std::vector<Move>& moves);
+  std::optional<Steps> MakeRoom(const PodPtr& pod, const std::vector<Candidate>& candidates);
+  void MakeRoomWithin(size_t depth, const PodPtr& pod, const std::vector<Candidate>& candidates,
+                      std::optional<Found>& best);
+  bool PlaceNext(const PodPtr& pod, Steps& steps);
+  bool NeedsRoom(const PodPtr& pod);
+  std::vector<Level> LevelsOf(const std::vector<PodPtr>& pods,
+                              const std::vector<LeftOut>& left_out);
+  bool IsMost(const Attempt& attempt);
+  void SortSmallFirst(std::vector<PodPtr>& pods);
+  Attempt TakeInTurn(const std::vector<PodPtr>& pods, const Later& later, size_t most_judged);
+  Attempt FindBest(const std::vector<PodPtr>& pods, const Later& later);
   bool Cordon(std::string_view name);
+
+  std::map<std::string, bool> needs_room_;  // by schedulerName
 };
 
 // What is being deleted on the node, for people.
@@ -64,8 +98,8 @@ std::string RoomSearch::Ending(const std::string& node) const {
 
 // Those of the pods, by key, that no node takes now, and that one takes once pods that are being
 // deleted have ended, if those before them in the list have nodes, too; with the words that say so.
-std::map<std::string, std::string> RoomSearch::FindLater(const std::vector<PodPtr>& pods) {
-  std::map<std::string, std::string> later;
+RoomSearch::Later RoomSearch::FindLater(const std::vector<PodPtr>& pods) {
+  Later later;
   if (going_.empty()) return later;
   const size_t before = trial_.depth();
   for (const PodPtr& pod : pods) {
@@ -197,31 +231,43 @@ Plan RoomSearch::FitGroup(Plan plan, const PodPtr& pod, engine::PodGroupPreview 
   return plan;
 }
 
-// Searches the moves of the least cost that let the pod in on one of the nodes. False: none were
-// found.
-bool RoomSearch::MakeRoom(const PodPtr& pod, const std::vector<Candidate>& candidates,
-                          std::vector<Move>& moves) {
-  std::optional<Cost> best;
+// Searches the steps of the least cost that let the pod in on one of the nodes, each of them
+// allowed after those before. nullopt: none were found. Nothing is changed.
+std::optional<RoomSearch::Steps> RoomSearch::MakeRoom(const PodPtr& pod,
+                                                      const std::vector<Candidate>& candidates) {
+  std::optional<Found> best;
+  // First without moves that need room themselves: these are many.
+  for (size_t depth = 1; depth <= limits_.depth && !candidates.empty(); ++depth) {
+    if (best && best->cost.moves < candidates[0].least.moves + depth) break;
+    MakeRoomWithin(depth, pod, candidates, best);
+  }
+  return best ? std::optional(std::move(best->steps)) : std::nullopt;
+}
+
+// The same where pods that make room need room themselves so many times at most. What is found goes
+// to `best`, which it has to be better than.
+void RoomSearch::MakeRoomWithin(size_t depth, const PodPtr& pod,
+                                const std::vector<Candidate>& candidates,
+                                std::optional<Found>& best) {
+  const size_t before = trial_.depth();
+  const std::set<std::string> moved_before = moved_;
   for (size_t i = 0; i < std::min(candidates.size(), kNodesOfFirst) && !trial_.exhausted(); ++i) {
     const Candidate& candidate = candidates[i];
-    if (best && candidate.least >= *best) break;
+    if (best && candidate.least >= best->cost) break;
     Steps steps;
-    const bool found = MakeRoomOn(candidate.node, pod, limits_.depth, steps);
-    trial_.TakeBackTo(0);
-    moved_.clear();
+    const bool found = MakeRoomOn(candidate.node, pod, depth, steps);
+    trial_.TakeBackTo(before);
+    moved_ = moved_before;
     if (!found) continue;
     Cost cost = CostOf(steps);
-    if (best && cost >= *best) continue;
+    if (best && cost >= best->cost) continue;
     // What was judged with the pod on its node has to be allowed before it is there, too.
     steps.push_back({pod, candidate.node});
-    std::vector<Move> replayed;
-    const bool allowed = Replay(steps, replayed);
-    trial_.TakeBackTo(0);
-    if (!allowed) continue;
-    moves = std::move(replayed);
-    best = std::move(cost);
+    const bool allowed =
+        std::ranges::all_of(steps, [this](const Step& step) { return CarryOut(step); });
+    trial_.TakeBackTo(before);
+    if (allowed) best = {std::move(steps), std::move(cost)};
   }
-  return best.has_value();
 }
 
 Result<Plan> RoomSearch::Fit(const Goal& goal) {
@@ -270,7 +316,8 @@ Result<Plan> RoomSearch::Fit(const Goal& goal) {
     return plan;
   }
   plan.fewest = at_least.elsewhere.empty() ? at_least.nodes.front().least.moves : 1;
-  if (MakeRoom(pod, now.nodes, plan.moves)) {
+  const auto steps = MakeRoom(pod, now.nodes);
+  if (steps && Replay(*steps, plan.moves)) {
     plan.outcome = Plan::Outcome::kFound;
     plan.helped = 1;
   } else {
@@ -298,60 +345,185 @@ std::vector<PodPtr> RoomSearch::PendingPods(const Goal& goal) {
   return pods;
 }
 
-Result<Plan> RoomSearch::Pending(const Goal& goal) {
-  Plan plan{.goal = goal};
-  const std::vector<PodPtr> pods = PendingPods(goal);
-  const std::map<std::string, std::string> later = FindLater(pods);
-  Steps steps;
-  std::vector<PodPtr> needed;     // each has to get a node
+// Puts the pod on a node, after moves that make room if need be; the steps for that, each of them
+// allowed after those before, are added. False: none were found, and nothing is changed.
+bool RoomSearch::PlaceNext(const PodPtr& pod, Steps& steps) {
+  std::optional<Steps> made;
+  {
+    const auto judgement = trial_.Judge(pod);
+    if (judgement->kind() == Judgement::Kind::kScheduled) {
+      made = {{pod, BestOpenNode(*judgement)}};
+    } else if (judgement->kind() == Judgement::Kind::kUnschedulable && !trial_.exhausted()) {
+      made = MakeRoom(pod, CandidatesOf(*judgement, pod).nodes);
+    }
+  }
+  if (!made) return false;
+  for (const Step& step : *made) {
+    Do(step);
+    moved_.insert(step.pod->metadata.Key());
+    steps.push_back(step);
+  }
+  return true;
+}
+
+// Takes the pods in this order, and puts each on a node where that is possible.
+RoomSearch::Attempt RoomSearch::TakeInTurn(const std::vector<PodPtr>& pods, const Later& later,
+                                           size_t most_judged) {
+  // One for which no room is found must not use up what the others need.
+  constexpr size_t kPartOfOne = 4;
+  Attempt attempt;
   std::set<std::string> settled;  // by key, with their group
-  for (const PodPtr& pod : pods) {
+  const size_t end = trial_.left() - std::min(most_judged, trial_.left());
+  for (size_t i = 0; i < pods.size(); ++i) {
+    const PodPtr& pod = pods[i];
     if (settled.contains(pod->metadata.Key())) continue;
-    if (trial_.exhausted()) {
-      plan.left_out.push_back({pod->metadata.Key(), "the search ended before its turn"});
+    trial_.EndAfter(std::nullopt);
+    if (trial_.exhausted() || trial_.left() <= end) {
+      attempt.left_out.push_back({pod->metadata.Key(), "the search ended before its turn"});
       continue;
     }
-    const size_t first = steps.size();
+    const size_t remaining = trial_.left() - end;
+    trial_.EndAfter(std::max(remaining / kPartOfOne, remaining / (pods.size() - i)));
+    const size_t first = attempt.steps.size();
     if (auto group = GroupThatStarts(pod)) {
-      AddPodsOfWhole(*group, needed);
+      AddPodsOfWhole(*group, attempt.needed);
       std::set<std::string> members = {pod->metadata.Key()};
       for (const auto& member : group->waiting) members.insert(member.pod);
-      const std::string why = PlaceGroup(pod, *std::move(group), steps, plan.left_out);
+      const std::string why = PlaceGroup(pod, *std::move(group), attempt.steps, attempt.left_out);
       if (!why.empty()) {
-        for (const std::string& member : members) plan.left_out.push_back({member, why});
+        for (const std::string& member : members) attempt.left_out.push_back({member, why});
       }
-      plan.helped += HelpedBy(steps, first);
+      attempt.helped += HelpedBy(attempt.steps, first);
       settled.merge(members);
       continue;
     }
-    needed.push_back(pod);
+    attempt.needed.push_back(pod);
     if (const auto found = later.find(pod->metadata.Key()); found != later.end()) {
-      plan.left_out.push_back({found->first, found->second});
-      continue;
-    }
-    if (const auto to = Place(pod, limits_.depth, steps)) {
-      moved_.insert(pod->metadata.Key());
-      steps.push_back({pod, *to});
-      plan.helped += HelpedBy(steps, first);
+      attempt.left_out.push_back({found->first, found->second});
+    } else if (PlaceNext(pod, attempt.steps)) {
+      attempt.helped += HelpedBy(attempt.steps, first);
     } else {
-      plan.left_out.push_back({pod->metadata.Key(), MessageOf(pod)});
+      attempt.left_out.push_back({pod->metadata.Key(), MessageOf(pod)});
     }
   }
+  trial_.EndAfter(std::nullopt);
   trial_.TakeBackTo(0);
   moved_.clear();
-  if (!Replay(steps, plan.moves)) {
+  attempt.levels = LevelsOf(pods, attempt.left_out);
+  return attempt;
+}
+
+// Whether the pod has only nodes with room for what it requests.
+bool RoomSearch::NeedsRoom(const PodPtr& pod) {
+  // Devices may stand for it.
+  if (!pod->spec.resource_claims.empty()) return false;
+  const auto [known, is_new] = needs_room_.try_emplace(pod->spec.scheduler_name);
+  if (is_new) {
+    const auto judgement = trial_.Judge(pod);
+    known->second =
+        judgement->profile() != nullptr &&
+        std::ranges::any_of(judgement->profile()->plugins().filter,
+                            [](const auto& entry) { return entry.name == "NodeResourcesFit"; });
+  }
+  return known->second;
+}
+
+// The pods by priority, as they are sorted, and how many of each have nodes.
+std::vector<Level> RoomSearch::LevelsOf(const std::vector<PodPtr>& pods,
+                                        const std::vector<LeftOut>& left_out) {
+  std::set<std::string_view> wait;
+  for (const LeftOut& one : left_out) wait.insert(one.pod);
+  std::vector<Level> levels;
+  int32_t last = 0;
+  for (const PodPtr& pod : pods) {
+    const int32_t priority = pod->spec.priority.value_or(0);
+    if (levels.empty() || priority != last) levels.emplace_back();
+    last = priority;
+    Ask ask;
+    if (NeedsRoom(pod)) {
+      const PodInfoPtr info = trial_.InfoOf(pod);
+      ask = {info->requests.milli_cpu, info->requests.memory, 1};
+    }
+    levels.back().asks.push_back(ask);
+    if (!wait.contains(pod->metadata.Key())) ++levels.back().placed;
+  }
+  return levels;
+}
+
+// Sorts pods of one priority, which stand together.
+void RoomSearch::SortSmallFirst(std::vector<PodPtr>& pods) {
+  double all_cpu = 1;
+  double all_memory = 1;
+  std::map<const api::Pod*, PodInfoPtr> infos;
+  for (const PodPtr& pod : pods) {
+    const PodInfoPtr& info = infos[pod.get()] = trial_.InfoOf(pod);
+    all_cpu += static_cast<double>(info->requests.milli_cpu);
+    all_memory += static_cast<double>(info->requests.memory);
+  }
+  std::ranges::stable_sort(pods, {}, [&](const PodPtr& pod) {
+    const Resources& asked = infos.at(pod.get())->requests;
+    return std::pair(-int64_t{pod->spec.priority.value_or(0)},
+                     static_cast<double>(asked.milli_cpu) / all_cpu +
+                         static_cast<double>(asked.memory) / all_memory);
+  });
+}
+
+// Whether nothing has nodes for more of the pods, by what is free once pods that are being deleted
+// have ended.
+bool RoomSearch::IsMost(const Attempt& attempt) {
+  if (attempt.left_out.empty()) return true;
+  for (const PodPtr& one : going_) trial_.Remove(*one);
+  const bool most = PlacesMost(attempt.levels, trial_.cache());
+  trial_.TakeBackTo(0);
+  return most;
+}
+
+// The attempt that has nodes for the most of the pods, and of these the one with the fewest moves.
+RoomSearch::Attempt RoomSearch::FindBest(const std::vector<PodPtr>& pods, const Later& later) {
+  const auto worth = [](const Attempt& attempt) {
+    std::vector<size_t> placed;
+    for (const Level& level : attempt.levels) placed.push_back(level.placed);
+    return placed;
+  };
+  std::optional<Attempt> best;
+  for (size_t i = 0; i < std::size(kWays); ++i) {
+    if (best && (trial_.exhausted() || IsMost(*best))) break;
+    std::vector<PodPtr> in_turn = pods;
+    if (kWays[i].small_first) SortSmallFirst(in_turn);
+    tight_ = kWays[i].tight;
+    Attempt one = TakeInTurn(in_turn, later, trial_.left() / (std::size(kWays) - i));
+    const bool better = !best || std::pair(worth(one), CostOf(best->steps).moves) >
+                                     std::pair(worth(*best), CostOf(one.steps).moves);
+    if (better) best = std::move(one);
+  }
+  tight_ = false;
+  return *std::move(best);
+}
+
+Result<Plan> RoomSearch::Pending(const Goal& goal) {
+  Plan plan{.goal = goal};
+  const std::vector<PodPtr> pods = PendingPods(goal);
+  Attempt best = FindBest(pods, FindLater(pods));
+  plan.most = IsMost(best);
+  plan.left_out = std::move(best.left_out);
+  if (!Replay(best.steps, plan.moves)) {
     plan.moves.clear();
     plan.left_out.clear();
+    plan.most = false;
     plan.why = kNoOrder;
   } else if (plan.left_out.empty()) {
     plan.outcome = Plan::Outcome::kFound;
   } else if (!plan.moves.empty()) {
     plan.outcome = Plan::Outcome::kPartly;
+  } else if (plan.most) {
+    plan.outcome = Plan::Outcome::kImpossible;
+    plan.why = "all nodes together have no room for another";
   } else {
     plan.why = "no moves were found";
   }
+  plan.helped = plan.moves.empty() ? 0 : best.helped;
   trial_.TakeBackTo(0);
-  plan.fewest = FewestFor(needed);
+  plan.fewest = FewestFor(best.needed);
   Finish(plan);
   return plan;
 }

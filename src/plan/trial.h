@@ -32,7 +32,13 @@ class Trial {
   const simulator::Simulation& simulation() const { return simulation_; }
   size_t depth() const { return made_.size(); }
   size_t judged() const { return judged_; }
-  bool exhausted() const { return judged_ >= most_judged_ || simulation_.interrupted(); }
+  bool exhausted() const {
+    return judged_ >= std::min(end_, most_judged_) || simulation_.interrupted();
+  }
+  // How many judgements are left before the limit.
+  size_t left() const { return most_judged_ - std::min(judged_, most_judged_); }
+  // It is exhausted after so many more judgements, too. nullopt: only after those of the limit.
+  void EndAfter(std::optional<size_t> judged) { end_ = judged ? judged_ + *judged : SIZE_MAX; }
 
   void Remove(const api::Pod& pod) {
     const std::string key = pod.metadata.Key();
@@ -109,6 +115,7 @@ class Trial {
   std::vector<std::tuple<informers::Kind, std::string, api::ObjectPtr>> made_;
   bool changed_ = false;
   size_t judged_ = 0;
+  size_t end_ = SIZE_MAX;
 };
 
 // The feasible node with the highest total, by name where several have it, of those that

@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "berth/in_tree/eviction.h"
 #include "tests/unit/plan/plan_fixture.h"
@@ -130,12 +132,89 @@ TEST_F(PlanTest, AllThatWaitGetNodesTheImportantFirst) {
   EXPECT_EQ(plan.left_out[0].pod, "default/small");
   std::string text;
   AppendTable(plan, text);
-  EXPECT_THAT(text, testing::StartsWith("2 of 3 pending pods fit after 1 move.\n"));
+  EXPECT_THAT(text, testing::StartsWith(
+                        "2 of 3 pending pods fit after 1 move; no plan has nodes for more.\n"));
   EXPECT_THAT(text, HasSubstr("WAITS, SINCE"));
   const Plan important = Find("pending=10");
   EXPECT_EQ(important.outcome, Plan::Outcome::kFound);
   EXPECT_THAT(Texts(important), ElementsAre("1 a: n1 -> n2", "1 large: - -> n1"));
   EXPECT_TRUE(important.has_fewest());
+}
+
+// Four nodes with 3 of 4 cores free each; by the scores two of them would get a pod more.
+TEST_F(PlanTest, WherePodsStillWaitMovedPodsGoToWhereTheLeastIsLeft) {
+  for (const char* name : {"n1", "n2", "n3", "n4"}) {
+    Apply(Node(name));
+    Apply(Replica(std::string("on-") + name, "1").OnNode(name));
+  }
+  for (const char* name : {"p1", "p2", "p3"}) Apply(Replica(name, "4"));
+  const Plan plan = Find("pending");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kFound) << plan.why;
+  EXPECT_EQ(plan.evictions(), 3u);
+  for (const Move& move : plan.moves) {
+    if (!move.from.empty()) {
+      EXPECT_EQ(move.to, "n2") << move.pod;
+    }
+  }
+}
+
+TEST_F(PlanTest, WherePodsStillWaitSmallOnesComeFirst) {
+  Apply(Node("n1"));
+  Apply(Replica("large", "4"));
+  Apply(Replica("small-1", "2"));
+  Apply(Replica("small-2", "2"));
+  const Plan plan = Find("pending");
+  EXPECT_THAT(Texts(plan), ElementsAre("1 small-1: - -> n1", "1 small-2: - -> n1"));
+  EXPECT_TRUE(plan.most);
+  // Not before one of a higher priority.
+  Apply(Replica("large", "4").Priority(1));
+  const Plan important = Find("pending");
+  EXPECT_THAT(Texts(important), ElementsAre("1 large: - -> n1"));
+  EXPECT_TRUE(important.most);
+}
+
+TEST_F(PlanTest, ThatNoneHasNodesForMoreIsProvedByWhatIsFree) {
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  Apply(Replica("a", "3").OnNode("n1"));
+  Apply(Replica("b", "3").OnNode("n2"));
+  Apply(Replica("p", "3"));
+  // 2 cores are free.
+  const Plan none = Find("pending");
+  EXPECT_EQ(none.outcome, Plan::Outcome::kImpossible);
+  EXPECT_TRUE(none.most);
+  std::string text;
+  AppendTable(none, text);
+  EXPECT_THAT(text, testing::StartsWith("1 pending pod gets no node: all nodes together have no "
+                                        "room for another\n"));
+  AppendJson(none, text);
+  EXPECT_THAT(text, HasSubstr(R"("most":true)"));
+  // In two parts, and what no move changes is not seen.
+  Apply(Replica("p", "2"));
+  const Plan parts = Find("pending");
+  EXPECT_EQ(parts.outcome, Plan::Outcome::kNotFound);
+  EXPECT_FALSE(parts.most);
+  // Once a has ended there is room, which a pod that is being deleted does not take.
+  Apply(Replica("p", "3"));
+  Apply(Replica("a", "3").OnNode("n1").DeletedAt(Time()));
+  EXPECT_FALSE(Find("pending").most);
+}
+
+// A pod may ask for less than the kubelet still allocates to it: it takes less where it moves to.
+TEST_F(PlanTest, WhatAPodTakesLessElsewhereIsNoProof) {
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  auto shrunk = std::make_shared<api::Pod>(Replica("a", "1").OnNode("n1").Obj());
+  api::ContainerStatus& status = shrunk->status.container_statuses.emplace_back();
+  status.name = shrunk->spec.containers.front().name;
+  status.allocated_resources = {{"cpu", *api::Quantity::Parse("3")}};
+  simulation_->Apply(PodPtr(std::move(shrunk)));
+  Apply(Replica("b", "2").OnNode("n2"));
+  Apply(Replica("p", "4"));
+  // Free are 1 and 2 cores; with a on n2 there are 4 on n1.
+  EXPECT_FALSE(Find("pending", {.judged = 2}).most);
+  const Plan plan = Find("pending");
+  EXPECT_THAT(Texts(plan), ElementsAre("1 a: n1 -> n2", "1 p: - -> n1"));
 }
 
 TEST_F(PlanTest, ANodeIsEmptied) {
