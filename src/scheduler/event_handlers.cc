@@ -392,7 +392,7 @@ void EventHandlers::MoveForTaintRule(const informers::InformerEvent& event, Time
            (!selector.device || std::ranges::find(slice.spec.devices, *selector.device,
                                                   &api::Device::name) != slice.spec.devices.end());
   };
-  state_.cluster.objects.ForEachResourceSlice(
+  state_.cluster.objects.ForEach<api::ResourceSlice>(
       [&](const std::shared_ptr<const api::ResourceSlice>& slice) {
         if (!concerns(before, *slice) && !concerns(after, *slice)) return;
         Move(EventResource::kResourceSlice, action::kUpdate, slice, slice, now);
