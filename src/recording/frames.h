@@ -21,7 +21,7 @@ namespace berth::recording {
 
 struct TurnBegan {
   Time now;
-  Time wall_now;
+  Duration wall_offset;  // of the wall clock
 };
 struct CycleEnded {
   Time now;

@@ -113,7 +113,7 @@ void Recorder::Finish() {
 void Recorder::BeginTurn(Time now, Time wall_now) {
   if (!recording_) return;
   if (now - handed_over_ >= kBatchAge) HandOver(now);
-  frames_.Append(TurnBegan{now, wall_now}, batch_.frames);
+  frames_.Append(TurnBegan{now, wall_now - now}, batch_.frames);
 }
 
 void Recorder::Take(const scheduler::Message& message) {

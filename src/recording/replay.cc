@@ -217,7 +217,7 @@ ReplayReport Replayer::Run() {
   while (const Frame* frame = Peek()) {
     if (std::holds_alternative<TurnBegan>(*frame)) {
       const auto turn = std::get<TurnBegan>(TakeFrame());
-      clock_.Correct(turn.wall_now - turn.now);
+      clock_.Correct(turn.wall_offset);
       SetTime(turn.now);
       Feed();
     } else {
