@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/client/exchange.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "src/api/decode.h"
@@ -34,33 +37,23 @@ std::optional<api::ApiStatus> StatusOf(std::string_view content_type, std::strin
   return *std::move(status);
 }
 
+constexpr auto kReasons = std::to_array<std::pair<int, std::string_view>>({
+    {400, "BadRequest"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "NotFound"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {422, "Invalid"},
+    {429, "TooManyRequests"},
+    {500, "InternalError"},
+    {503, "ServiceUnavailable"},
+    {504, "Timeout"},
+});
+
 std::string ReasonFromCode(int code) {
-  switch (code) {
-    case 400:
-      return "BadRequest";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "NotFound";
-    case 409:
-      return "Conflict";
-    case 410:
-      return "Gone";
-    case 422:
-      return "Invalid";
-    case 429:
-      return "TooManyRequests";
-    case 500:
-      return "InternalError";
-    case 503:
-      return "ServiceUnavailable";
-    case 504:
-      return "Timeout";
-    default:
-      return {};
-  }
+  const auto known = std::ranges::find(kReasons, code, &decltype(kReasons)::value_type::first);
+  return known == kReasons.end() ? "" : std::string(known->second);
 }
 
 // More of an error's body tells nothing.
