@@ -58,7 +58,7 @@ class JsonWriter {
   }
 
  private:
-  void Grow(size_t by);
+  void Grow(size_t by) { text_.resize(2 * (end_ + by)); }
 
   std::string text_;  // up to end_; then room
   size_t end_ = 0;
