@@ -167,7 +167,6 @@ void Story::AppendDecisions(std::string& out) const {
   base::AppendJsonList(node_names_.names(), document.Key("nodes"));
   base::AppendJsonList(pods_, document.Key("pod"));
   AppendJsonNumbers(times_, document.Key("time"));
-  document.Close();
 }
 
 }  // namespace berth::ui
