@@ -23,8 +23,7 @@ auto FieldsOf(A<AttemptEnded> auto& frame) {
 }
 auto FieldsOf(A<AsyncStatus> auto& status) { return std::tie(status.code, status.message); }
 auto FieldsOf(A<BindEnded> auto& frame) {
-  return std::tie(frame.pod_uid, frame.node_name, frame.status, frame.stage, frame.failed_plugin,
-                  frame.unknown);
+  return std::tie(frame.pod_uid, frame.node_name, frame.status, frame.stage, frame.unknown);
 }
 auto FieldsOf(A<scheduler::PreBindDone> auto& frame) { return std::tie(frame.pod_uid); }
 auto FieldsOf(A<scheduler::BindUnconfirmed> auto& frame) { return std::tie(frame.pod_uid); }

@@ -41,7 +41,6 @@ struct BindEnded {
   std::string node_name;
   AsyncStatus status;
   binding::BindingStage stage = binding::BindingStage::kPostBind;
-  std::string failed_plugin;
   bool unknown = false;
 };
 struct PreBindCancelled {

@@ -124,9 +124,9 @@ void Recorder::Take(const scheduler::Message& message) {
                       std::is_same_v<T, ClaimWritten>) {
           batch_.late.emplace_back(batch_.frames.size(), taken);
         } else if constexpr (std::is_same_v<T, binding::BindOutcome>) {
-          frames_.Append(BindEnded{taken.pod_uid, taken.node_name, taken.status, taken.stage,
-                                   taken.failed_plugin, taken.unknown},
-                         batch_.frames);
+          frames_.Append(
+              BindEnded{taken.pod_uid, taken.node_name, taken.status, taken.stage, taken.unknown},
+              batch_.frames);
         } else if constexpr (std::is_same_v<T, scheduler::ReloadRequested>) {
           frames_.Append(Reloaded{config::ToYaml(config::WithoutSecrets(*taken.next))},
                          batch_.frames);

@@ -276,7 +276,6 @@ void Replayer::FeedMessage(Frame frame) {
                                        .node_name = std::move(message.node_name),
                                        .status = std::move(message.status),
                                        .stage = message.stage,
-                                       .failed_plugin = std::move(message.failed_plugin),
                                        .unknown = message.unknown,
                                        .state = {},
                                        .timings = {}};
