@@ -10,6 +10,7 @@
 
 #include "src/api/decode.h"
 #include "src/base/text.h"
+#include "src/base/utf8.h"
 #include "src/client/request_slots.h"
 
 namespace berth::client {
@@ -17,13 +18,6 @@ namespace {
 
 // It goes into logs and events.
 constexpr size_t kMostMessage = 4096;
-
-// Cuts UTF-8 between two characters.
-void CutText(std::string& text, size_t most) {
-  if (text.size() <= most) return;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-  text.resize(most);
-}
 
 // A Status says so; whatever else stands where one is expected is not taken for one.
 std::optional<api::ApiStatus> StatusOf(std::string_view content_type, std::string_view body) {
@@ -95,7 +89,7 @@ ApiError ErrorFromResponse(int code, std::string_view content_type, std::string_
     const int32_t seconds = status->details ? status->details->retry_after_seconds : 0;
     if (!error.retry_after && seconds > 0) error.retry_after = std::chrono::seconds(seconds);
   }
-  CutText(error.message, kMostMessage);
+  error.message.resize(base::Utf8Front(error.message, kMostMessage).size());
   if (error.reason.empty()) error.reason = ReasonFromCode(code);
   if (error.message.empty()) {
     constexpr size_t kMost = 200;
