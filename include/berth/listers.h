@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "berth/api/device_class.h"
 #include "berth/api/meta.h"
@@ -41,9 +45,10 @@ struct VolumeChange {
 
 // What the API server has shown of the kinds that are neither pods nor nodes.
 //
-// Find functions return nullptr when there is no such object. Visits go in order of name. Pointers
-// and references stay valid until the scheduling thread takes its next message, so at least to the
-// end of the running cycle.
+// Find functions return nullptr when there is no such object. Visits go in order of namespace and
+// name; visit() takes a const T& or a const std::shared_ptr<const T>&. Pointers and references stay
+// valid until the scheduling thread takes its next message, so at least to the end of the running
+// cycle.
 //
 // Thread safety: the scheduling thread only.
 class Listers {
@@ -53,75 +58,46 @@ class Listers {
 
   virtual ~Listers() = default;
 
-  virtual const api::Namespace* FindNamespace(std::string_view name) const = 0;
-  virtual void ForEachNamespace(const Visit<api::Namespace>& visit) const = 0;
+  template <typename T>
+  const T* Find(std::string_view namespace_, std::string_view name) const {
+    const auto* entry = FindEntry<T>(namespace_, name);
+    return entry == nullptr ? nullptr : entry->get();
+  }
+  // Of a kind without namespaces.
+  template <typename T>
+  const T* Find(std::string_view name) const {
+    return Find<T>("", name);
+  }
+  template <typename T>
+  std::shared_ptr<const T> FindShared(std::string_view name) const {
+    const auto* entry = FindEntry<T>("", name);
+    return entry == nullptr ? nullptr : *entry;
+  }
 
+  template <typename T>
+  void ForEach(auto&& visit) const {
+    for (const auto& [namespace_, objects] : std::get<Table<T>>(tables_)) {
+      for (const auto& [name, object] : objects) Call<T>(visit, object);
+    }
+  }
   // The objects of one namespace.
-  virtual void ForEachService(std::string_view namespace_,
-                              const Visit<api::Service>& visit) const = 0;
-  virtual void ForEachPodDisruptionBudget(std::string_view namespace_,
-                                          const Visit<api::PodDisruptionBudget>& visit) const = 0;
-
-  virtual const api::ReplicationController* FindReplicationController(
-      std::string_view namespace_, std::string_view name) const = 0;
-  virtual const api::ReplicaSet* FindReplicaSet(std::string_view namespace_,
-                                                std::string_view name) const = 0;
-  virtual const api::StatefulSet* FindStatefulSet(std::string_view namespace_,
-                                                  std::string_view name) const = 0;
-
-  virtual const api::PersistentVolume* FindPersistentVolume(std::string_view name) const = 0;
-  virtual void ForEachPersistentVolume(const Visit<api::PersistentVolume>& visit) const = 0;
-  // The volumes whose storage class (StorageClassOf in berth/volumes.h) is `storage_class`.
-  virtual void ForEachPersistentVolumeOfClass(std::string_view storage_class,
-                                              const Visit<api::PersistentVolume>& visit) const = 0;
-  virtual const api::PersistentVolumeClaim* FindPersistentVolumeClaim(
-      std::string_view namespace_, std::string_view name) const = 0;
-  virtual const api::StorageClass* FindStorageClass(std::string_view name) const = 0;
-  virtual const api::CSINode* FindCSINode(std::string_view name) const = 0;
-  virtual const api::CSIDriver* FindCSIDriver(std::string_view name) const = 0;
-  // Of every namespace, in order of namespace and name.
-  virtual void ForEachCSIStorageCapacityOfClass(
-      std::string_view storage_class, const Visit<api::CSIStorageCapacity>& visit) const = 0;
-  // What is attached to the node, or on its way there.
-  virtual void ForEachVolumeAttachmentOfNode(std::string_view node_name,
-                                             const Visit<api::VolumeAttachment>& visit) const = 0;
-  virtual const api::VolumeAttributesClass* FindVolumeAttributesClass(
-      std::string_view name) const = 0;
-
-  virtual const api::ResourceClaim* FindResourceClaim(std::string_view namespace_,
-                                                      std::string_view name) const = 0;
-  // The claims that the object of this uid owns as their controller, of every namespace, in order
-  // of namespace and name. "": those that have no controller.
-  virtual void ForEachResourceClaimOfOwner(std::string_view owner_uid,
-                                           const Visit<api::ResourceClaim>& visit) const = 0;
-  // Templates are known from files only: nothing watches them.
-  virtual const api::ResourceClaimTemplate* FindResourceClaimTemplate(
-      std::string_view namespace_, std::string_view name) const = 0;
-  virtual const api::DeviceClass* FindDeviceClass(std::string_view name) const = 0;
-  virtual void ForEachDeviceClass(const Visit<api::DeviceClass>& visit) const = 0;
-  virtual void ForEachResourceSlice(
-      const Visit<std::shared_ptr<const api::ResourceSlice>>& visit) const = 0;
-  // With the gate DRADeviceTaintRules.
-  virtual void ForEachDeviceTaintRule(const Visit<api::DeviceTaintRule>& visit) const = 0;
-
-  // With the gate GenericWorkload, and CompositePodGroup.
-  virtual const api::PodGroup* FindPodGroup(std::string_view namespace_,
-                                            std::string_view name) const = 0;
-  virtual void ForEachPodGroup(std::string_view namespace_,
-                               const Visit<api::PodGroup>& visit) const = 0;
-  virtual const api::CompositePodGroup* FindCompositePodGroup(std::string_view namespace_,
-                                                              std::string_view name) const = 0;
-  virtual const api::Workload* FindWorkload(std::string_view namespace_,
-                                            std::string_view name) const = 0;
-
-  // Where a profile has the plugin CapacityScheduling.
-  virtual void ForEachElasticQuota(const Visit<api::ElasticQuota>& visit) const = 0;
-
-  // Where a profile has the plugin NodeResourceTopologyMatch.
-  virtual std::shared_ptr<const api::NodeResourceTopology> FindNodeResourceTopology(
-      std::string_view node_name) const = 0;
-  virtual void ForEachNodeResourceTopology(
-      const Visit<std::shared_ptr<const api::NodeResourceTopology>>& visit) const = 0;
+  template <typename T>
+  void ForEach(std::string_view namespace_, auto&& visit) const {
+    const auto& table = std::get<Table<T>>(tables_);
+    const auto row = table.find(namespace_);
+    if (row == table.end()) return;
+    for (const auto& [name, object] : row->second) Call<T>(visit, object);
+  }
+  // PersistentVolumes whose storage class (StorageClassOf in berth/volumes.h) is `value`,
+  // CSIStorageCapacities of that class, VolumeAttachments of that node, and ResourceClaims whose
+  // controller has that uid, "" for those that have none.
+  template <typename T>
+  void ForEachBy(std::string_view value, auto&& visit) const {
+    const auto& index = std::get<Index<T>>(indices_);
+    const auto row = index.find(value);
+    if (row == index.end()) return;
+    for (const auto& [key, object] : row->second) Call<T>(visit, object);
+  }
 
   // Of a kind that a profile's plugin asks for; nothing counts its changes, so a Filter or Score
   // that reads it must not declare its inputs.
@@ -162,6 +138,56 @@ class Listers {
   // Calls visit(change) for what volumes_generation() has counted after `generation`, in any order.
   // False: it is not known any more, and anything may have changed.
   virtual bool VolumesChangedSince(uint64_t generation, const Visit<VolumeChange>& visit) const = 0;
+
+ protected:
+  // By namespace, "" for what has none, and name.
+  template <typename T>
+  using Table = std::map<std::string, std::map<std::string, std::shared_ptr<const T>, std::less<>>,
+                         std::less<>>;
+  // The objects of a kind that have one value in common, by that value, then namespace and name.
+  template <typename T>
+  using Index =
+      std::map<std::string, std::map<std::pair<std::string, std::string>, std::shared_ptr<const T>>,
+               std::less<>>;
+
+  std::tuple<
+      Table<api::Namespace>, Table<api::Service>, Table<api::ReplicationController>,
+      Table<api::ReplicaSet>, Table<api::StatefulSet>, Table<api::PodDisruptionBudget>,
+      Table<api::PersistentVolume>, Table<api::PersistentVolumeClaim>, Table<api::StorageClass>,
+      Table<api::CSINode>, Table<api::CSIDriver>, Table<api::CSIStorageCapacity>,
+      Table<api::VolumeAttachment>, Table<api::VolumeAttributesClass>, Table<api::ResourceClaim>,
+      // Known from files only: nothing watches them.
+      Table<api::ResourceClaimTemplate>, Table<api::DeviceClass>, Table<api::ResourceSlice>,
+      // With the gate DRADeviceTaintRules.
+      Table<api::DeviceTaintRule>,
+      // With the gate GenericWorkload, and CompositePodGroup.
+      Table<api::PodGroup>, Table<api::CompositePodGroup>, Table<api::Workload>,
+      // Where a profile has the plugin Coscheduling, NodeResourceTopologyMatch, CapacityScheduling.
+      Table<api::CoschedulingPodGroup>, Table<api::NodeResourceTopology>, Table<api::ElasticQuota>>
+      tables_;
+  std::tuple<Index<api::PersistentVolume>, Index<api::CSIStorageCapacity>,
+             Index<api::VolumeAttachment>, Index<api::ResourceClaim>>
+      indices_;
+
+ private:
+  template <typename T>
+  const std::shared_ptr<const T>* FindEntry(std::string_view namespace_,
+                                            std::string_view name) const {
+    const auto& table = std::get<Table<T>>(tables_);
+    const auto row = table.find(namespace_);
+    if (row == table.end()) return nullptr;
+    const auto object = row->second.find(name);
+    return object == row->second.end() ? nullptr : &object->second;
+  }
+
+  template <typename T, typename Visitor>
+  static void Call(Visitor& visit, const std::shared_ptr<const T>& object) {
+    if constexpr (std::is_invocable_v<Visitor&, const T&>) {
+      visit(*object);
+    } else {
+      visit(object);
+    }
+  }
 };
 
 }  // namespace berth

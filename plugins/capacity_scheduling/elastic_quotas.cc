@@ -78,7 +78,7 @@ bool QuotaTable::TakeQuotas(const Listers& listers, ResourceNames& names) {
   std::map<std::string, NamespaceQuota, std::less<>> next;
   QuotaAmounts min;
   bool same_namespaces = true;
-  listers.ForEachElasticQuota([&](const api::ElasticQuota& object) {
+  listers.ForEach<api::ElasticQuota>([&](const api::ElasticQuota& object) {
     const auto [it, added] = next.try_emplace(object.metadata.namespace_);
     if (!added) return;
     NamespaceQuota& quota = it->second;

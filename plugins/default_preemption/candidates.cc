@@ -192,11 +192,12 @@ std::vector<DisruptionBudgets::Budget>& DisruptionBudgets::InNamespace(
   const auto [it, added] = by_namespace_.try_emplace(namespace_);
   if (!added) return it->second;
   std::vector<Budget>& budgets = it->second;
-  listers_.ForEachPodDisruptionBudget(namespace_, [&](const api::PodDisruptionBudget& object) {
-    auto selector = LabelSelectorMatcher::Make(object.spec.selector);
-    if (!selector || selector->nothing() || selector->everything()) return;
-    budgets.push_back({&object, std::move(*selector), 0, 0});
-  });
+  listers_.ForEach<api::PodDisruptionBudget>(
+      namespace_, [&](const api::PodDisruptionBudget& object) {
+        auto selector = LabelSelectorMatcher::Make(object.spec.selector);
+        if (!selector || selector->nothing() || selector->everything()) return;
+        budgets.push_back({&object, std::move(*selector), 0, 0});
+      });
   return budgets;
 }
 
@@ -236,7 +237,8 @@ bool MoreImportant(const Victim& a, const Victim& b, Time now) {
 const api::PodGroup* Victims::GroupOf(const PodInfo& pod) const {
   const std::string* name = groups_on_ ? PodGroupNameOf(*pod.pod) : nullptr;
   if (name == nullptr) return nullptr;
-  const api::PodGroup* group = handle_.listers().FindPodGroup(pod.pod->metadata.namespace_, *name);
+  const api::PodGroup* group =
+      handle_.listers().Find<api::PodGroup>(pod.pod->metadata.namespace_, *name);
   // Pods of those of scheduling.x-k8s.io are evicted like any others.
   return group == nullptr || group->coscheduling ? nullptr : group;
 }
@@ -261,7 +263,7 @@ Victims::Disruption Victims::Find(const api::PodGroup& group) const {
   add(group, Disrupts::kPodGroup);
   for (int depth = 2; parent != nullptr && depth <= kMaxPodGroupTreeDepth; ++depth) {
     const api::CompositePodGroup* composite =
-        handle_.listers().FindCompositePodGroup(group.metadata.namespace_, *parent);
+        handle_.listers().Find<api::CompositePodGroup>(group.metadata.namespace_, *parent);
     if (composite == nullptr) break;
     add(*composite, Disrupts::kCompositePodGroup);
   }

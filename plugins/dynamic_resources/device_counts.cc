@@ -92,7 +92,7 @@ void DeviceCounts::OfClass::Update(const Listers& listers, const api::DeviceClas
   shared_.clear();
   parts_of_.clear();
   for (auto& [name, known] : slices_) known.seen = false;
-  listers.ForEachResourceSlice(
+  listers.ForEach<api::ResourceSlice>(
       [&](const SlicePtr& slice) { AddSlice(AnswersOf(slice, expressions), held); });
   std::erase_if(slices_, [](const auto& known) { return !known.second.seen; });
   CountBytes();
@@ -203,7 +203,7 @@ const DeviceAmounts* DeviceCounts::Find(std::string_view resource) {
   if (devices_generation_ != handle_.listers().devices_generation()) {
     devices_generation_ = handle_.listers().devices_generation();
     std::erase_if(by_class_, [this](const auto& known) {
-      return handle_.listers().FindDeviceClass(known.first) == nullptr;
+      return handle_.listers().Find<api::DeviceClass>(known.first) == nullptr;
     });
   }
   std::unique_ptr<OfClass>& known = by_class_[device_class->metadata.name];

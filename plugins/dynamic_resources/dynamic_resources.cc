@@ -444,7 +444,7 @@ void ClusterDevices::UpdateRules() {
   const Features& features = handle_.features();
   if (!features.dra_device_taints || !features.dra_device_taint_rules) return;
   std::vector<api::DeviceTaintRule> rules;
-  handle_.listers().ForEachDeviceTaintRule([&](const api::DeviceTaintRule& rule) {
+  handle_.listers().ForEach<api::DeviceTaintRule>([&](const api::DeviceTaintRule& rule) {
     api::DeviceTaintRule& kept = rules.emplace_back();
     kept.spec = rule.spec;
   });
@@ -455,7 +455,7 @@ void ClusterDevices::UpdateRules() {
 
 void ClusterDevices::UpdateSlices() {
   ++scan_;
-  handle_.listers().ForEachResourceSlice([&](const SlicePtr& slice) {
+  handle_.listers().ForEach<api::ResourceSlice>([&](const SlicePtr& slice) {
     KnownSlice& known = slices_[slice->metadata.name];
     const bool is_new = known.shown != slice;
     known.seen = scan_;
@@ -484,7 +484,7 @@ Status DynamicResources::CheckRequests(const CycleState& state,
     if (device_class.empty()) {
       return state.reasons().Error("request " + request + ": unsupported request type");
     }
-    if (handle_.listers().FindDeviceClass(device_class) != nullptr) return Status::Success();
+    if (handle_.listers().Find<api::DeviceClass>(device_class) != nullptr) return Status::Success();
     return state.reasons().Make(
         Code::kUnschedulableAndUnresolvable,
         "request " + request + ": device class " + device_class + " does not exist");
@@ -568,7 +568,7 @@ Status DynamicResources::FindPodDevices(const CycleState& state, const PodInfo& 
   if (features.dra_workload_resource_claims && pod.spec.scheduling_group &&
       pod.spec.scheduling_group->pod_group_name) {
     const std::string& name = *pod.spec.scheduling_group->pod_group_name;
-    group = handle_.listers().FindPodGroup(pod.metadata.namespace_, name);
+    group = handle_.listers().Find<api::PodGroup>(pod.metadata.namespace_, name);
     if (group == nullptr) return rejected("podgroup.scheduling.k8s.io \"" + name + "\" not found");
   }
   const auto consumers = FindConsumers(pod, group);

@@ -195,8 +195,9 @@ const NodeClaims& DynamicResources::ClaimsFor(PodDevices& devices, const api::Po
   }
   std::vector<const api::ResourceClaim*> claims;
   for (const ClaimPtr& claim : asked.claims) claims.push_back(claim.get());
-  asked.prepared = devices_->allocator().Prepare(
-      claims, [this](std::string_view name) { return handle_.listers().FindDeviceClass(name); });
+  asked.prepared = devices_->allocator().Prepare(claims, [this](std::string_view name) {
+    return handle_.listers().Find<api::DeviceClass>(name);
+  });
   return asked;
 }
 

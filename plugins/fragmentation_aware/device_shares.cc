@@ -61,7 +61,7 @@ void DeviceShares::Update() {
 
 void DeviceShares::Rebuild() {
   for (size_t i = 0; i < classes_.size(); ++i) {
-    const api::DeviceClass* device_class = handle_.listers().FindDeviceClass(classes_[i]);
+    const api::DeviceClass* device_class = handle_.listers().Find<api::DeviceClass>(classes_[i]);
     std::vector<std::string> selectors;
     if (device_class != nullptr) {
       for (const api::DeviceSelector& selector : device_class->spec.selectors) {
@@ -77,7 +77,7 @@ void DeviceShares::Rebuild() {
   places_.clear();
   std::ranges::fill(shared_, nullptr);
   for (auto& [name, answers] : slices_) answers.seen = false;
-  handle_.listers().ForEachResourceSlice([this](const SlicePtr& slice) {
+  handle_.listers().ForEach<api::ResourceSlice>([this](const SlicePtr& slice) {
     const api::ResourceSliceSpec& spec = slice->spec;
     const Answers& answers = AnswersOf(slice);
     for (size_t i = 0; i < spec.devices.size(); ++i) {

@@ -30,7 +30,7 @@ const std::vector<std::string>& TermResolver::SelectNamespaces(const LabelSelect
   const auto [at, is_new] = selected_.try_emplace(std::move(identity));
   if (is_new) {
     uint64_t looked_at = 0;
-    listers_->ForEachNamespace([&](const api::Namespace& candidate) {
+    listers_->ForEach<api::Namespace>([&](const api::Namespace& candidate) {
       ++looked_at;
       if (selector.Matches(candidate.metadata.labels)) {
         at->second.push_back(candidate.metadata.name);
@@ -60,7 +60,7 @@ PodTerm TermResolver::Resolve(const AffinityTerm& term, CycleBudget& budget) {
 
 const api::StringMap& TermResolver::NamespaceLabels(std::string_view name) const {
   static const api::StringMap kNone;
-  const api::Namespace* found = listers_->FindNamespace(name);
+  const api::Namespace* found = listers_->Find<api::Namespace>(name);
   return found == nullptr ? kNone : found->metadata.labels;
 }
 

@@ -82,7 +82,7 @@ void NodeTopologies::TakeNewest(const Listers& listers) {
   topologies_generation_ = listers.node_topologies_generation();
   // Both are in the order of the names.
   auto at = nodes_.begin();
-  listers.ForEachNodeResourceTopology([&](const TopologyPtr& newest) {
+  listers.ForEach<api::NodeResourceTopology>([&](const TopologyPtr& newest) {
     const std::string& name = newest->metadata.name;
     while (at != nodes_.end() && at->first < name) Erase(at++);
     if (at == nodes_.end() || at->first != name) at = nodes_.try_emplace(at, name);
@@ -248,7 +248,7 @@ NodeTopologies::Known NodeTopologies::Of(const NodeView& node, const Listers* li
   const std::string& name = node.node().metadata.name;
   const auto found = nodes_.find(name);
   if (listers != nullptr && (found == nodes_.end() || !reserves())) {
-    const TopologyPtr newest = listers->FindNodeResourceTopology(name);
+    const TopologyPtr newest = listers->FindShared<api::NodeResourceTopology>(name);
     if (newest == nullptr) return {};
     if (found == nodes_.end() || found->second.newest != newest)
       return {.node = std::make_shared<const Node>(NodeOf(*newest))};

@@ -23,7 +23,7 @@ std::optional<AttachedVolume> VolumeToBeMade(const api::PersistentVolumeClaim& c
                                              const Listers& listers) {
   const std::string_view name = StorageClassOf(claim);
   if (name.empty()) return std::nullopt;
-  const api::StorageClass* storage_class = listers.FindStorageClass(name);
+  const api::StorageClass* storage_class = listers.Find<api::StorageClass>(name);
   if (storage_class == nullptr) return std::nullopt;
   const std::string& provisioner = storage_class->provisioner;
   const std::string_view driver = CsiDriverOf(provisioner);
@@ -37,9 +37,9 @@ std::optional<AttachedVolume> VolumeToBeMade(const api::PersistentVolumeClaim& c
 
 std::optional<AttachedVolume> VolumeOf(const api::PersistentVolumeClaim& claim, bool migrated,
                                        const Listers& listers) {
-  const api::PersistentVolume* volume = claim.spec.volume_name.empty()
-                                            ? nullptr
-                                            : listers.FindPersistentVolume(claim.spec.volume_name);
+  const api::PersistentVolume* volume =
+      claim.spec.volume_name.empty() ? nullptr
+                                     : listers.Find<api::PersistentVolume>(claim.spec.volume_name);
   if (volume == nullptr) return VolumeToBeMade(claim, migrated, listers);
   if (const auto& csi = volume->spec.csi) {
     if (csi->driver.empty() || csi->volume_handle.empty()) return std::nullopt;
@@ -69,7 +69,8 @@ VolumeProblem AddVolume(const api::Pod& pod, const api::Volume& volume, bool mig
   if (!name) return AddDisk(volume, migrated, out);
   if (name->empty()) return {"PersistentVolumeClaim had no name"};
   const std::string& namespace_ = pod.metadata.namespace_;
-  const api::PersistentVolumeClaim* claim = listers.FindPersistentVolumeClaim(namespace_, *name);
+  const api::PersistentVolumeClaim* claim =
+      listers.Find<api::PersistentVolumeClaim>(namespace_, *name);
   if (claim == nullptr) {
     if (!is_new) return {};
     return {"looking up PVC " + namespace_ + "/" + *name + ": " + ClaimNotFound(*name), true};
@@ -97,10 +98,10 @@ VolumeProblem AddVolumesOf(const api::Pod& pod, bool migrated, bool is_new, cons
 void ForEachAttachmentOf(
     const std::string& node_name, const Listers& listers,
     const std::function<void(const api::VolumeAttachment&, AttachedVolume)>& visit) {
-  listers.ForEachVolumeAttachmentOfNode(node_name, [&](const api::VolumeAttachment& attachment) {
+  listers.ForEachBy<api::VolumeAttachment>(node_name, [&](const api::VolumeAttachment& attachment) {
     const auto& volume_name = attachment.spec.source.persistent_volume_name;
     if (attachment.spec.attacher.empty() || !volume_name) return;
-    const api::PersistentVolume* volume = listers.FindPersistentVolume(*volume_name);
+    const api::PersistentVolume* volume = listers.Find<api::PersistentVolume>(*volume_name);
     if (volume == nullptr || !volume->spec.csi) return;
     visit(attachment, {attachment.spec.attacher, volume->spec.csi->volume_handle});
   });

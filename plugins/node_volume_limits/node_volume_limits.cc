@@ -139,7 +139,7 @@ std::optional<int32_t> LimitOf(const api::CSINode* node, std::string_view driver
 
 // Whether pods with its volumes must not go to nodes without it.
 bool MustBeInstalled(std::string_view driver, const Listers& listers) {
-  const api::CSIDriver* known = listers.FindCSIDriver(driver);
+  const api::CSIDriver* known = listers.Find<api::CSIDriver>(driver);
   return known != nullptr && known->spec.prevent_pod_scheduling_if_missing.value_or(false);
 }
 
@@ -192,7 +192,7 @@ Status NodeVolumeLimits::Filter(const CycleState& state, const PodInfo& pod,
   const Listers& listers = handle_->listers();
   const auto data = state.ReadOr<PreFilterState>([&] { return StateFor(*pod.pod, listers); });
   const std::string& name = node.node().metadata.name;
-  const api::CSINode* csi_node = listers.FindCSINode(name);
+  const api::CSINode* csi_node = listers.Find<api::CSINode>(name);
   const auto& [volumes, problem] = data->On(csi_node);
   if (!problem.message.empty()) {
     return state.reasons().Make(
@@ -274,7 +274,7 @@ Status NodeVolumeLimits::FilterNodes(const CycleState& state, const PodInfo& pod
 std::string NodeVolumeLimits::InTheWayOf(const api::Pod& pod, const NodeView& node) const {
   const Listers& listers = handle_->listers();
   const std::string& name = node.node().metadata.name;
-  const api::CSINode* csi_node = listers.FindCSINode(name);
+  const api::CSINode* csi_node = listers.Find<api::CSINode>(name);
   if (!HasLimits(csi_node)) return "";
   std::map<AttachedVolume, std::string> holders;
   std::vector<AttachedVolume> of_pod;
@@ -456,7 +456,7 @@ void NodeAttachments::Trace(uint64_t trace, NodeRow row) {
 }
 
 void NodeAttachments::Look(NodeRow row, const Snapshot& snapshot, const Listers& listers) {
-  const api::CSINode* csi_node = listers.FindCSINode(snapshot.node(row).metadata.name);
+  const api::CSINode* csi_node = listers.Find<api::CSINode>(snapshot.node(row).metadata.name);
   if (csi_node == nullptr) return;
   with_csi_node_.Set(row);
   bool limited = false;
@@ -492,14 +492,14 @@ void NodeAttachments::LookAtPods(NodeRow row, const Snapshot& snapshot, const Li
       const std::string& namespace_ = pod.metadata.namespace_;
       Trace(TraceFor(TraceOf::kClaim, namespace_, *name), row);
       const api::PersistentVolumeClaim* claim =
-          listers.FindPersistentVolumeClaim(namespace_, *name);
+          listers.Find<api::PersistentVolumeClaim>(namespace_, *name);
       if (claim == nullptr) continue;
       const std::string& volume_name = claim->spec.volume_name;
       if (!volume_name.empty()) {
         Trace(TraceFor(TraceOf::kPersistentVolume, "", volume_name), row);
       }
       // Without its volume the claim counts for its class.
-      if (volume_name.empty() || listers.FindPersistentVolume(volume_name) == nullptr) {
+      if (volume_name.empty() || listers.Find<api::PersistentVolume>(volume_name) == nullptr) {
         Trace(TraceFor(TraceOf::kStorageClass, "", StorageClassOf(*claim)), row);
       }
     }
@@ -511,7 +511,7 @@ void NodeAttachments::LookAtPods(NodeRow row, const Snapshot& snapshot, const Li
   for (const AttachedVolume& volume : attached_) {
     Trace(TraceFor(TraceOf::kVolume, volume.driver, volume.handle), row);
   }
-  listers.ForEachVolumeAttachmentOfNode(
+  listers.ForEachBy<api::VolumeAttachment>(
       snapshot.node(row).metadata.name, [&](const api::VolumeAttachment& attachment) {
         if (const auto& volume = attachment.spec.source.persistent_volume_name) {
           Trace(TraceFor(TraceOf::kPersistentVolume, "", *volume), row);

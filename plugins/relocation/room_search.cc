@@ -108,7 +108,7 @@ std::optional<Room> RoomSearch::Find(size_t most) {
 Leave RoomSearch::AskBudgets(const api::Pod& pod) {
   const std::string& namespace_ = pod.metadata.namespace_;
   if (known_namespaces_.insert(namespace_).second) {
-    handle_.listers().ForEachPodDisruptionBudget(
+    handle_.listers().ForEach<api::PodDisruptionBudget>(
         namespace_, [this](const api::PodDisruptionBudget& budget) { budgets_.Add(budget); });
   }
   return budgets_.Ask(pod);

@@ -21,14 +21,14 @@ std::string ImplicitResourceOf(std::string_view device_class) {
 const api::DeviceClass* ExtendedResourceClasses::Find(std::string_view resource) const {
   if (generation_ != listers_.devices_generation()) Update();
   const auto name = class_of_.find(resource);
-  return name == class_of_.end() ? nullptr : listers_.FindDeviceClass(name->second);
+  return name == class_of_.end() ? nullptr : listers_.Find<api::DeviceClass>(name->second);
 }
 
 void ExtendedResourceClasses::Update() const {
   generation_ = listers_.devices_generation();
   class_of_.clear();
   std::map<std::string_view, std::optional<Time>> made;
-  listers_.ForEachDeviceClass([&](const api::DeviceClass& device_class) {
+  listers_.ForEach<api::DeviceClass>([&](const api::DeviceClass& device_class) {
     const std::string& name = device_class.metadata.name;
     class_of_[ImplicitResourceOf(name)] = name;
     const std::optional<std::string>& resource = device_class.spec.extended_resource_name;

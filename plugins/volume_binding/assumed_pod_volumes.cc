@@ -65,7 +65,8 @@ Result<void> AssumeBinding(const NodeVolumes::Binding& found, Handle& handle,
                            AssumedPodVolumes& volumes) {
   const api::PersistentVolume& volume = *found.volume;
   const api::ObjectMeta& claim = found.claim->metadata;
-  const api::PersistentVolume* shown = handle.listers().FindPersistentVolume(volume.metadata.name);
+  const api::PersistentVolume* shown =
+      handle.listers().Find<api::PersistentVolume>(volume.metadata.name);
   AssumedPodVolumes::Binding binding{
       .volume = std::make_shared<const api::PersistentVolume>(Bound(volume, *found.claim)),
       .claim_namespace = claim.namespace_,
@@ -82,8 +83,8 @@ Result<void> AssumeProvision(const api::PersistentVolumeClaim& claim, Handle& ha
                              AssumedPodVolumes& volumes) {
   api::PersistentVolumeClaim selected = claim;
   SetAnnotation(selected.metadata, kSelectedNodeAnnotation, volumes.node_name);
-  const api::PersistentVolumeClaim* shown =
-      handle.listers().FindPersistentVolumeClaim(claim.metadata.namespace_, claim.metadata.name);
+  const api::PersistentVolumeClaim* shown = handle.listers().Find<api::PersistentVolumeClaim>(
+      claim.metadata.namespace_, claim.metadata.name);
   AssumedPodVolumes::Provision provision{
       .claim = std::make_shared<const api::PersistentVolumeClaim>(std::move(selected)),
       .to_write = shown == nullptr || NeedsNode(*shown, volumes.node_name)};
@@ -128,12 +129,12 @@ std::optional<std::string> FindAffinityProblem(const api::PersistentVolume& volu
 std::optional<AsyncStatus> CheckBinding(const AssumedPodVolumes::Binding& binding,
                                         const TargetNode& target, const Listers& listers) {
   const std::string& name = binding.volume->metadata.name;
-  const auto* volume = listers.FindPersistentVolume(name);
+  const auto* volume = listers.Find<api::PersistentVolume>(name);
   if (volume == nullptr) {
     return Failed("failed to check binding: persistentvolumes " + Quote(name) + " not found");
   }
   const auto* claim =
-      listers.FindPersistentVolumeClaim(binding.claim_namespace, binding.claim_name);
+      listers.Find<api::PersistentVolumeClaim>(binding.claim_namespace, binding.claim_name);
   if (claim == nullptr) {
     return Failed("failed to check binding: persistentvolumeclaims " +
                   Quote(binding.claim_namespace + "/" + binding.claim_name) + " not found");
@@ -160,7 +161,7 @@ std::optional<AsyncStatus> CheckProvision(const AssumedPodVolumes::Provision& pr
                                           std::string_view node_name, const TargetNode& target,
                                           const Listers& listers) {
   const api::ObjectMeta& wanted = provision.claim->metadata;
-  const auto* claim = listers.FindPersistentVolumeClaim(wanted.namespace_, wanted.name);
+  const auto* claim = listers.Find<api::PersistentVolumeClaim>(wanted.namespace_, wanted.name);
   if (claim == nullptr) {
     return Failed("failed to check provisioning pvc: persistentvolumeclaims " +
                   Quote(wanted.Key()) + " not found");
@@ -175,7 +176,7 @@ std::optional<AsyncStatus> CheckProvision(const AssumedPodVolumes::Provision& pr
   }
   if (!claim->spec.volume_name.empty()) {
     // The volume may be on its way to us.
-    const auto* volume = listers.FindPersistentVolume(claim->spec.volume_name);
+    const auto* volume = listers.Find<api::PersistentVolume>(claim->spec.volume_name);
     if (volume == nullptr) return std::nullopt;
     if (auto problem = FindAffinityProblem(*volume, target)) return Failed(*std::move(problem));
   }
@@ -241,7 +242,7 @@ std::optional<AsyncStatus> CheckBindings(const AssumedPodVolumes& volumes, const
                   Quote(volumes.node_name) + " not found");
   }
   const Listers& listers = handle.listers();
-  const TargetNode target{snapshot.node(row), listers.FindCSINode(volumes.node_name)};
+  const TargetNode target{snapshot.node(row), listers.Find<api::CSINode>(volumes.node_name)};
   const auto known = handle.FindPendingPod(pod.metadata.namespace_, pod.metadata.name);
   if (known == nullptr || known->metadata.uid != pod.metadata.uid) {
     return Failed("pod does not exist any more: pod " + Quote(pod.metadata.name) + " not found");

@@ -53,7 +53,7 @@ void CheckBound(const std::vector<BoundClaim>& bound, const api::Node& node, con
     }
     const VolumeAffinity* affinity = &claim.affinity;
     if (claim.migrated != nullptr &&
-        IsMigratedOn(listers.FindCSINode(node.metadata.name), claim.migrated->plugin)) {
+        IsMigratedOn(listers.Find<api::CSINode>(node.metadata.name), claim.migrated->plugin)) {
       if (!claim.migrated->error.empty()) {
         verdict.error = claim.migrated->error;
         return;

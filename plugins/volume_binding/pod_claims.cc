@@ -93,16 +93,16 @@ void FindMatching(const AssumedVolumes& volumes, DelayedClaim& delayed) {
 
 Provisioning FindProvisioning(const api::PersistentVolumeClaim& claim, const Listers& listers) {
   Provisioning provisioning;
-  provisioning.storage_class = listers.FindStorageClass(StorageClassOf(claim));
+  provisioning.storage_class = listers.Find<api::StorageClass>(StorageClassOf(claim));
   if (provisioning.storage_class == nullptr) return provisioning;
   const std::string& provisioner = provisioning.storage_class->provisioner;
   provisioning.has_provisioner = !provisioner.empty() && provisioner != kNoProvisioner;
   const api::Quantity* size = api::Find(claim.spec.resources.requests, kStorage);
   if (!provisioning.has_provisioner || size == nullptr) return provisioning;
-  const api::CSIDriver* driver = listers.FindCSIDriver(provisioner);
+  const api::CSIDriver* driver = listers.Find<api::CSIDriver>(provisioner);
   if (driver == nullptr || !driver->spec.storage_capacity.value_or(false)) return provisioning;
   auto& room = provisioning.room.emplace();
-  listers.ForEachCSIStorageCapacityOfClass(
+  listers.ForEachBy<api::CSIStorageCapacity>(
       provisioning.storage_class->metadata.name, [&](const api::CSIStorageCapacity& capacity) {
         const api::Quantity* limit = SizeLimit(capacity);
         if (limit == nullptr || limit->Value() < size->Value() || !capacity.node_topology) return;
@@ -116,7 +116,7 @@ Provisioning FindProvisioning(const api::PersistentVolumeClaim& claim, const Lis
 // Errors: the class does not say.
 Result<bool> WaitsForConsumer(const api::PersistentVolumeClaim& claim, const Listers& listers) {
   const std::string_view name = StorageClassOf(claim);
-  const api::StorageClass* found = name.empty() ? nullptr : listers.FindStorageClass(name);
+  const api::StorageClass* found = name.empty() ? nullptr : listers.Find<api::StorageClass>(name);
   if (found == nullptr) return false;
   if (!found->volume_binding_mode) {
     return Fail("VolumeBindingMode not set for StorageClass " + Quote(name));
@@ -175,7 +175,7 @@ std::optional<std::string> FindClaimProblem(const api::Pod& pod, const Listers& 
   for (const api::Volume& volume : pod.spec.volumes) {
     const auto name = ClaimNameOf(pod, volume);
     if (!name) continue;
-    const auto* claim = listers.FindPersistentVolumeClaim(pod.metadata.namespace_, *name);
+    const auto* claim = listers.Find<api::PersistentVolumeClaim>(pod.metadata.namespace_, *name);
     if (claim == nullptr) {
       if (!volume.ephemeral) return "persistentvolumeclaim " + Quote(*name) + " not found";
       return "waiting for ephemeral volume controller to create the persistentvolumeclaim " +

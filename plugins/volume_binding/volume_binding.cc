@@ -204,12 +204,13 @@ struct LoneClaim {
 // Why a claim without a volume waits for no pod.
 std::string WhyImmediate(const std::string& namespace_, const std::string& name,
                          const Listers& listers) {
-  const api::PersistentVolumeClaim* claim = listers.FindPersistentVolumeClaim(namespace_, name);
+  const api::PersistentVolumeClaim* claim =
+      listers.Find<api::PersistentVolumeClaim>(namespace_, name);
   if (claim != nullptr && !claim->spec.volume_name.empty())
     return "not bound yet to volume " + Quote(claim->spec.volume_name) + ", which it names";
   const std::string_view class_name = claim == nullptr ? "" : StorageClassOf(*claim);
   if (class_name.empty()) return "not bound, and it has no storage class";
-  if (listers.FindStorageClass(class_name) == nullptr)
+  if (listers.Find<api::StorageClass>(class_name) == nullptr)
     return "not bound, and storage class " + Quote(class_name) + " does not exist";
   return "not bound, and its storage class does not wait for a consumer";
 }
@@ -262,7 +263,7 @@ std::string LackOf(const DelayedClaim& delayed, const api::Node& node, const Lis
   const api::CSIStorageCapacity* most = nullptr;
   bool any = false;
   const auto amount = [](const std::optional<api::Quantity>& of) { return of ? of->Value() : 0; };
-  listers.ForEachCSIStorageCapacityOfClass(
+  listers.ForEachBy<api::CSIStorageCapacity>(
       class_name, [&](const api::CSIStorageCapacity& capacity) {
         any = true;
         const auto nodes = LabelSelectorMatcher::Make(capacity.node_topology);

@@ -144,7 +144,7 @@ PreFilterResult VolumeRestrictions::PreFilter(CycleState& state, const PodInfo& 
     if (!volume.persistent_volume_claim) continue;
     const std::string& name = volume.persistent_volume_claim->claim_name;
     const api::PersistentVolumeClaim* claim =
-        handle_->listers().FindPersistentVolumeClaim(namespace_, name);
+        handle_->listers().Find<api::PersistentVolumeClaim>(namespace_, name);
     if (claim == nullptr) {
       return {.status =
                   state.reasons().Make(Code::kUnschedulableAndUnresolvable, ClaimNotFound(name))};

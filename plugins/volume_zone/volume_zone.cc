@@ -24,7 +24,7 @@ struct PreFilterState {
 std::string ProblemOfUnbound(const api::PersistentVolumeClaim& claim, const Listers& listers) {
   const std::string name(StorageClassOf(claim));
   if (name.empty()) return "PersistentVolumeClaim had no pv name and storageClass name";
-  const api::StorageClass* storage_class = listers.FindStorageClass(name);
+  const api::StorageClass* storage_class = listers.Find<api::StorageClass>(name);
   if (storage_class == nullptr) {
     return "storageclass.storage.k8s.io " + Quoted(name) + " not found";
   }
@@ -40,11 +40,11 @@ std::string AddTopologiesOf(const std::string& claim_name, const std::string& na
                             const Listers& listers, std::vector<VolumeTopology>& topologies) {
   if (claim_name.empty()) return "PersistentVolumeClaim had no name";
   const api::PersistentVolumeClaim* claim =
-      listers.FindPersistentVolumeClaim(namespace_, claim_name);
+      listers.Find<api::PersistentVolumeClaim>(namespace_, claim_name);
   if (claim == nullptr) return ClaimNotFound(claim_name);
   const std::string& volume_name = claim->spec.volume_name;
   if (volume_name.empty()) return ProblemOfUnbound(*claim, listers);
-  const api::PersistentVolume* volume = listers.FindPersistentVolume(volume_name);
+  const api::PersistentVolume* volume = listers.Find<api::PersistentVolume>(volume_name);
   if (volume == nullptr) return "persistentvolume " + Quoted(volume_name) + " not found";
   std::vector<VolumeTopology> found = TopologiesOf(*volume);
   topologies.insert(topologies.end(), std::move_iterator(found.begin()),
@@ -75,7 +75,7 @@ Elsewhere FindElsewhere(const std::string& claim, const std::string& namespace_,
   if (!AddTopologiesOf(claim, namespace_, listers, topologies).empty()) return {};
   for (const VolumeTopology& topology : topologies) {
     if (IsWithin({&topology, 1}, node.node())) continue;
-    return {listers.FindPersistentVolumeClaim(namespace_, claim)->spec.volume_name,
+    return {listers.Find<api::PersistentVolumeClaim>(namespace_, claim)->spec.volume_name,
             std::string(topology.key) + "=" + absl::StrJoin(topology.values, " or ")};
   }
   return {};

@@ -24,9 +24,7 @@ void WriteMetadata(const ObjectMeta& meta, std::string_view annotation, JsonObje
   if (const std::string* value = Find(meta.annotations, annotation)) {
     JsonObject annotations(metadata.Key("annotations"));
     annotations.Add(annotation, *value);
-    annotations.Close();
   }
-  metadata.Close();
 }
 
 using base::JsonList;
@@ -101,7 +99,6 @@ void AddMap(std::string_view name, const StringMap& map, JsonObject& object) {
   if (map.empty()) return;
   JsonObject members(object.Key(name));
   for (const auto& [key, value] : map) members.Add(key, value);
-  members.Close();
 }
 
 // A strategic merge patch of the status of this very pod, whose members `write` adds.
@@ -134,8 +131,6 @@ std::string VolumePatch(const PersistentVolume& volume) {
     claim.AddIfNotEmpty("name", volume.spec.claim_ref->name);
     claim.AddIfNotEmpty("uid", volume.spec.claim_ref->uid);
     claim.AddIfNotEmpty("resourceVersion", volume.spec.claim_ref->resource_version);
-    claim.Close();
-    spec.Close();
   }
   patch.Close();
   return body;
@@ -210,7 +205,6 @@ std::string NodeAllocatableClaimStatusesPatch(
     for (const NodeAllocatableResourceClaimStatus& status : statuses) {
       WriteJson(status, list.Next());
     }
-    list.Close();
   });
 }
 

@@ -18,8 +18,6 @@ bool Trail::InField(std::string_view name) {
   return false;
 }
 
-bool Trail::InElement(size_t index) { return InBrackets(std::to_string(index)); }
-
 bool Trail::InKey(std::string_view key) {
   return InBrackets(std::string("\"").append(key).append("\""));
 }

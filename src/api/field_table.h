@@ -131,7 +131,7 @@ class Trail {
   // is forgiven: the decoder goes on behind the value, as though it were absent.
   bool Fail(std::string reason);
   bool InField(std::string_view name);
-  bool InElement(size_t index);
+  bool InElement(size_t index) { return InBrackets(std::to_string(index)); }
   bool InKey(std::string_view key);
 
   // "path: reason"; `root` stands before the path.

@@ -40,11 +40,9 @@ void Write(const std::vector<T>& values, std::string& out) {
   if constexpr (kIsMap<std::vector<T>>) {
     JsonObject object(out);
     for (const auto& [key, value] : values) Write(value, object.Key(key));
-    object.Close();
   } else {
     JsonList list(out);
     for (const auto& value : values) Write(value, list.Next());
-    list.Close();
   }
 }
 
@@ -67,7 +65,6 @@ template <Struct T>
 void Write(const T& value, std::string& out) {
   JsonObject object(out);
   WriteFields(value, FieldsOf<T>::kFields, object);
-  object.Close();
 }
 
 }  // namespace

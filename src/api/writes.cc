@@ -41,7 +41,6 @@ void WriteSeries(int32_t count, Time last_observed_time, std::string& out) {
   JsonObject series(out);
   series.Add("count", count);
   series.Add("lastObservedTime", FormatMicroTime(last_observed_time));
-  series.Close();
 }
 
 // A string member of a merge patch; null takes an old value away.
@@ -57,7 +56,6 @@ void SetOrClear(JsonObject& object, std::string_view name, const std::string& va
 void WriteType(std::string_view type, std::string& out) {
   JsonObject object(out);
   object.Add("type", type);
-  object.Close();
 }
 
 void WriteCondition(const PodCondition& condition, const PodCondition& old, std::string& out) {
@@ -70,7 +68,6 @@ void WriteCondition(const PodCondition& condition, const PodCondition& old, std:
     object.Add("lastTransitionTime", FormatTime(*condition.last_transition_time));
   if (condition.observed_generation != old.observed_generation)
     object.Add("observedGeneration", condition.observed_generation);
-  object.Close();
 }
 
 void WriteCondition(const Condition& condition, std::string& out) {
@@ -83,7 +80,6 @@ void WriteCondition(const Condition& condition, std::string& out) {
     object.Add("lastTransitionTime", FormatTime(*condition.last_transition_time));
   }
   object.Add("observedGeneration", condition.observed_generation);
-  object.Close();
 }
 
 // Adds the condition to the patch's status, unless it says nothing new. As in kube-scheduler, that
@@ -106,7 +102,6 @@ void PatchCondition(const PodStatus& old, PodCondition condition, bool alone, Js
   order.Close();
   JsonList conditions(status.Key("conditions"));
   WriteCondition(condition, is_new ? PodCondition() : *same_type, conditions.Next());
-  conditions.Close();
 }
 
 }  // namespace
@@ -169,7 +164,6 @@ std::optional<std::string> PodStatusPatch(const PodStatus& old, const PodStatusC
   if (!uid.empty()) {
     JsonObject metadata(patch.Key("metadata"));
     metadata.Add("uid", uid);
-    metadata.Close();
   }
   patch.Key("status") += text;
   patch.Close();

@@ -125,6 +125,4 @@ void JsonWriter::PutString(std::string_view text) {
   text_.resize(std::max(room, end_));
 }
 
-void JsonWriter::Grow(size_t by) { text_.resize(2 * (end_ + by)); }
-
 }  // namespace berth::base

@@ -58,25 +58,52 @@ class JsonWriter {
   }
 
  private:
-  void Grow(size_t by);
+  void Grow(size_t by) { text_.resize(2 * (end_ + by)); }
 
   std::string text_;  // up to end_; then room
   size_t end_ = 0;
 };
 
-// Writes the members of one object in the order given, with the commas between them.
-class JsonObject {
+// What JsonObject and JsonList have in common: the brackets, and the commas between what they hold.
+class JsonScope {
+ public:
+  JsonScope(const JsonScope&) = delete;
+  JsonScope& operator=(const JsonScope&) = delete;
+
+  // Ends it, as its destructor does; to be called where more of the text follows, or its return.
+  void Close() {
+    if (std::exchange(open_, false)) out_ += last_;
+  }
+  bool empty() const { return empty_; }
+
+ protected:
+  JsonScope(char first, char last, std::string& out) : out_(out), last_(last) { out_ += first; }
+  ~JsonScope() { Close(); }
+
+  std::string& Separated() {
+    if (!std::exchange(empty_, false)) out_ += ',';
+    return out_;
+  }
+
+ private:
+  std::string& out_;
+  const char last_;
+  bool open_ = true;
+  bool empty_ = true;
+};
+
+// Writes the members of one object in the order given.
+class JsonObject : public JsonScope {
  public:
   // `out` must outlive the object.
-  explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
+  explicit JsonObject(std::string& out) : JsonScope('{', '}', out) {}
 
   // Begins a member; its value is what is appended next to the string, which is returned.
   std::string& Key(std::string_view name) {
-    if (!empty_) out_ += ',';
-    empty_ = false;
-    AppendJson(name, out_);
-    out_ += ':';
-    return out_;
+    std::string& out = Separated();
+    AppendJson(name, out);
+    out += ':';
+    return out;
   }
   void Add(std::string_view name, std::string_view value) { AppendJson(value, Key(name)); }
   template <std::integral T>
@@ -87,31 +114,15 @@ class JsonObject {
   void AddIfNotEmpty(std::string_view name, std::string_view value) {
     if (!value.empty()) Add(name, value);
   }
-  void Close() { out_ += '}'; }
-
-  bool empty() const { return empty_; }
-
- private:
-  std::string& out_;
-  bool empty_ = true;
 };
 
 // The same for the elements of a list.
-class JsonList {
+class JsonList : public JsonScope {
  public:
-  explicit JsonList(std::string& out) : out_(out) { out_ += '['; }
+  explicit JsonList(std::string& out) : JsonScope('[', ']', out) {}
 
   // Begins an element, as JsonObject::Key() begins a member.
-  std::string& Next() {
-    if (!empty_) out_ += ',';
-    empty_ = false;
-    return out_;
-  }
-  void Close() { out_ += ']'; }
-
- private:
-  std::string& out_;
-  bool empty_ = true;
+  std::string& Next() { return Separated(); }
 };
 
 // A list of strings.
@@ -119,7 +130,6 @@ template <typename Strings>
 void AppendJsonList(const Strings& strings, std::string& out) {
   JsonList list(out);
   for (std::string_view text : strings) AppendJson(text, list.Next());
-  list.Close();
 }
 
 }  // namespace berth::base

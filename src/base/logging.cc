@@ -79,7 +79,6 @@ void AppendReference(std::string_view key, std::string& out) {
   JsonObject object(out);
   object.Add("name", key.substr(slash + 1));
   object.Add("namespace", key.substr(0, slash));
-  object.Close();
 }
 
 std::string JsonLine(char severity, int level, std::string_view message,

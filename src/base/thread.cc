@@ -15,10 +15,6 @@ NamedThread::NamedThread(std::string name, std::function<void()> body)
 
 NamedThread::~NamedThread() { Join(); }
 
-void NamedThread::Join() {
-  if (thread_.joinable()) thread_.join();
-}
-
 bool ThreadOwner::OnThread() const {
   std::thread::id none;
   const std::thread::id self = std::this_thread::get_id();

@@ -19,7 +19,9 @@ class NamedThread {
   NamedThread& operator=(NamedThread&&) = default;
   ~NamedThread();
 
-  void Join();
+  void Join() {
+    if (thread_.joinable()) thread_.join();
+  }
 
  private:
   std::thread thread_;

@@ -67,4 +67,10 @@ std::string ToUtf8(std::string_view text) {
   return out;
 }
 
+std::string_view Utf8Front(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
 }  // namespace berth::base

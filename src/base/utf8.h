@@ -22,4 +22,7 @@ bool IsUtf8(std::string_view text);
 // Each byte that belongs to no character replaced by U+FFFD.
 std::string ToUtf8(std::string_view text);
 
+// The front of `text`, of at most so many bytes, which ends with a whole character of UTF-8.
+std::string_view Utf8Front(std::string_view text, size_t most);
+
 }  // namespace berth::base

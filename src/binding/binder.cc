@@ -62,7 +62,7 @@ class Binder::Run : public std::enable_shared_from_this<Binder::Run> {
   void EndPreBind();
   void Bind();
   void PostBind();
-  void End(AsyncStatus status, std::string_view plugin = "");
+  void End(AsyncStatus status);
 
   // Has `call` call the plugin with a cancellation and a way to answer.
   template <typename CallIt>
@@ -87,7 +87,6 @@ class Binder::Run : public std::enable_shared_from_this<Binder::Run> {
   size_t unanswered_ = 0;  // plugin calls
   Calls calls_;
   std::optional<AsyncStatus> failure_;  // the first of the PreBind plugins
-  std::string_view failed_plugin_;
   std::vector<BindingTiming> timings_;
 };
 
@@ -189,7 +188,6 @@ void Binder::Run::OnPreBindAnswer(std::string_view plugin, AsyncStatus status) {
     if (auto cause = binder_.CancelCause(pod_uid())) status.message = *std::move(cause);
   }
   failure_ = Explain("PreBind", plugin, std::move(status));
-  failed_plugin_ = plugin;
   CancelCalls();
 }
 
@@ -200,7 +198,7 @@ void Binder::Run::EndPreBind() {
   if (cause && !failure_) failure_ = AsyncStatus{Code::kError, *std::move(cause)};
   Timed("", failure_ ? failure_->code : Code::kSuccess, stage_began_);
   if (failure_) {
-    End(*std::move(failure_), failed_plugin_);
+    End(*std::move(failure_));
     return;
   }
   if (binder_.callbacks_.pre_bind_done) binder_.callbacks_.pre_bind_done(pod_uid());
@@ -236,7 +234,7 @@ void Binder::Run::OnBindAnswer(std::string_view plugin, AsyncStatus status) {
   if (status.ok()) {
     stage_ = BindingStage::kPostBind;
   } else {
-    End(asks_extender_ ? std::move(status) : Explain("Bind", plugin, std::move(status)), plugin);
+    End(asks_extender_ ? std::move(status) : Explain("Bind", plugin, std::move(status)));
   }
 }
 
@@ -258,13 +256,12 @@ void Binder::Run::PostBind() {
   End({});
 }
 
-void Binder::Run::End(AsyncStatus status, std::string_view plugin) {
+void Binder::Run::End(AsyncStatus status) {
   ended_ = true;
   binder_.Finish({.pod_uid = pod_uid(),
                   .node_name = std::move(cycle_.node_name),
                   .status = std::move(status),
                   .stage = stage_,
-                  .failed_plugin = std::string(plugin),
                   .unknown = given_up_ && stage_ == BindingStage::kBind,
                   .state = std::move(cycle_.state),
                   .timings = std::move(timings_)});

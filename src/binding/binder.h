@@ -51,9 +51,7 @@ struct BindOutcome {
   std::string node_name;
   // Success: bound. A failure's message is complete: `running Bind plugin "X": ...`.
   AsyncStatus status;
-  // Where it ended, and the plugin that ended it ("" for none).
-  BindingStage stage = BindingStage::kPostBind;
-  std::string failed_plugin;
+  BindingStage stage = BindingStage::kPostBind;  // where it ended
   // The Bind was given up without an answer: the pod may or may not be bound.
   bool unknown = false;
   CycleState state;

@@ -14,6 +14,7 @@
 #include "src/base/logging.h"
 #include "src/base/mutex.h"
 #include "src/base/text.h"
+#include "src/base/utf8.h"
 #include "src/binding/paths.h"
 
 namespace berth::binding {
@@ -410,10 +411,8 @@ EventRecorder::Counts EventRecorder::counts() const { return impl_->counts(); }
 std::string TruncateNote(std::string note) {
   if (note.size() <= kMaxNote) return note;
   static constexpr std::string_view kEllipsis = " ...";
-  size_t end = kMaxNote - kEllipsis.size();
   // Half a character would be replaced by a longer one on its way, and the event be rejected.
-  while (end > 0 && (static_cast<unsigned char>(note[end]) & 0xc0) == 0x80) --end;
-  note.resize(end);
+  note.resize(base::Utf8Front(note, kMaxNote - kEllipsis.size()).size());
   return note.append(kEllipsis);
 }
 

@@ -59,30 +59,30 @@ void ExpireObject(const T& object, const T* shown, Assumed& assumed) {
 }  // namespace
 
 const api::PersistentVolume* AssumedVolumeTable::FindVolume(std::string_view name) const {
-  return Latest(volumes_, shown_.FindPersistentVolume(name));
+  return Latest(volumes_, shown_.Find<api::PersistentVolume>(name));
 }
 
 const api::PersistentVolumeClaim* AssumedVolumeTable::FindClaim(std::string_view namespace_,
                                                                 std::string_view name) const {
-  return Latest(claims_, shown_.FindPersistentVolumeClaim(namespace_, name));
+  return Latest(claims_, shown_.Find<api::PersistentVolumeClaim>(namespace_, name));
 }
 
 // No plugin changes the class of a volume, so that of the shown one will do.
 void AssumedVolumeTable::ForEachVolumeOfClass(
     std::string_view storage_class,
     const std::function<void(const api::PersistentVolume&)>& visit) const {
-  shown_.ForEachPersistentVolumeOfClass(
+  shown_.ForEachBy<api::PersistentVolume>(
       storage_class, [&](const api::PersistentVolume& shown) { visit(*Latest(volumes_, &shown)); });
 }
 
 Result<void> AssumedVolumeTable::Assume(std::shared_ptr<const api::PersistentVolume> volume) {
-  const auto* shown = shown_.FindPersistentVolume(volume->metadata.name);
+  const auto* shown = shown_.Find<api::PersistentVolume>(volume->metadata.name);
   return AssumeObject(std::move(volume), shown, "persistentvolumes", volumes_);
 }
 
 Result<void> AssumedVolumeTable::Assume(std::shared_ptr<const api::PersistentVolumeClaim> claim) {
   const auto* shown =
-      shown_.FindPersistentVolumeClaim(claim->metadata.namespace_, claim->metadata.name);
+      shown_.Find<api::PersistentVolumeClaim>(claim->metadata.namespace_, claim->metadata.name);
   return AssumeObject(std::move(claim), shown, "persistentvolumeclaims", claims_);
 }
 
@@ -104,10 +104,11 @@ void AssumedVolumeTable::NoteWritten(const VolumeWritten& written) {
 
 void AssumedVolumeTable::Expire(const api::ObjectPtr& object) {
   if (const auto* volume = api::As<api::PersistentVolume>(object)) {
-    ExpireObject(*volume, shown_.FindPersistentVolume(volume->metadata.name), volumes_);
+    ExpireObject(*volume, shown_.Find<api::PersistentVolume>(volume->metadata.name), volumes_);
   } else if (const auto* claim = api::As<api::PersistentVolumeClaim>(object)) {
     const api::ObjectMeta& meta = claim->metadata;
-    ExpireObject(*claim, shown_.FindPersistentVolumeClaim(meta.namespace_, meta.name), claims_);
+    ExpireObject(*claim, shown_.Find<api::PersistentVolumeClaim>(meta.namespace_, meta.name),
+                 claims_);
   }
 }
 

@@ -59,7 +59,7 @@ NodeRow Cache::SetNode(std::shared_ptr<const api::Node> node) {
   const api::Node& old = before == nullptr ? kNoNode : *before;
 
   images_.Update(row, old.status.images, node->status.images);
-  if (before != nullptr && SameNode(old, *node)) return row;
+  if (before != nullptr && SameObject(old, *node)) return row;
 
   // The new list is acquired first: an unchanged one keeps its id.
   const TaintSetId taints = taints_.Acquire(node->spec.taints);

@@ -115,7 +115,7 @@ class Cache final : public Snapshot {
   // no node.
   Result<void> AssumePod(PodInfoPtr info, NodeRow row);
   // Takes an assumed pod away. False when it is unknown, or confirmed meanwhile: then it stays.
-  bool ForgetPod(std::string_view uid);
+  bool ForgetPod(std::string_view uid) { return IsAssumed(uid) && RemovePod(uid); }
   bool IsAssumed(std::string_view uid) const;
   std::optional<CachedPod> FindPod(std::string_view uid) const;
 

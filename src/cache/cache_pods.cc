@@ -118,8 +118,6 @@ Result<void> Cache::AssumePod(PodInfoPtr info, NodeRow row) {
   return {};
 }
 
-bool Cache::ForgetPod(std::string_view uid) { return IsAssumed(uid) && RemovePod(uid); }
-
 bool Cache::IsAssumed(std::string_view uid) const {
   BERTH_ON_THREAD(owner_);
   const PodTable::Slot slot = pods_.Find(uid);

@@ -73,7 +73,7 @@ ClaimPtr ClaimTable::Find(std::string_view namespace_, std::string_view name) co
 
 ClaimPtr ClaimTable::FindExtendedResourceClaim(const api::Pod& pod) const {
   ClaimPtr found;
-  shown_.ForEachResourceClaimOfOwner(pod.metadata.uid, [&](const api::ResourceClaim& claim) {
+  shown_.ForEachBy<api::ResourceClaim>(pod.metadata.uid, [&](const api::ResourceClaim& claim) {
     if (found != nullptr) return;
     const std::string* stands =
         api::Find(claim.metadata.annotations, api::kExtendedResourceClaimAnnotation);

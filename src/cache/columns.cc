@@ -14,10 +14,6 @@ constexpr size_t kRowsASparse = 16;
 
 }  // namespace
 
-Columns::ByResource::ByResource() {
-  for (AmountColumn& column : first_) column.StayDense();
-}
-
 void Columns::ByResource::Grow(size_t rows) {
   rows_ = rows;
   for (AmountColumn& column : first_) column.Grow(rows);

@@ -87,7 +87,9 @@ class Columns {
 
   class ByResource {
    public:
-    ByResource();
+    ByResource() {
+      for (AmountColumn& column : first_) column.StayDense();
+    }
     Column Of(ResourceId id) const {
       if (id < kFirstScalar) return first_[id].column();
       const auto at = scalars_.find(id);

@@ -108,8 +108,6 @@ bool Nominator::GoesBefore(std::string_view uid, std::string_view other_uid) con
          place->second.number < other->second.number;
 }
 
-void Nominator::DeleteNominatedPodIfExists(const api::Pod& pod) { Remove(pod.metadata.uid); }
-
 std::span<const PodInfoPtr> Nominator::NominatedPodsForNode(std::string_view node_name) const {
   auto found = pods_on_.find(node_name);
   if (found == pods_on_.end()) return {};

@@ -35,7 +35,7 @@ class Nominator {
   // An update that shows no nominatedNodeName before and after keeps the nomination in memory,
   // which the API server may not have yet.
   void UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod);
-  void DeleteNominatedPodIfExists(const api::Pod& pod);
+  void DeleteNominatedPodIfExists(const api::Pod& pod) { Remove(pod.metadata.uid); }
 
   // A pod that was nominated for the node, and is no more.
   struct Ended {

@@ -12,8 +12,6 @@ constexpr size_t kFirstPods = 4;
 
 }  // namespace
 
-PodTable::PodTable() : by_uid_(0, UidHash{{&entries_}}, UidEqual{{&entries_}}) {}
-
 PodTable::Slot PodTable::Find(std::string_view uid) const {
   const auto it = by_uid_.find(uid);
   return it == by_uid_.end() ? kNoSlot : *it;

@@ -39,7 +39,7 @@ class PodTable {
     uint32_t index = 0;
   };
 
-  PodTable();
+  PodTable() : by_uid_(0, UidHash{{&entries_}}, UidEqual{{&entries_}}) {}
   PodTable(const PodTable&) = delete;
   PodTable& operator=(const PodTable&) = delete;
 

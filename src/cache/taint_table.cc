@@ -21,8 +21,6 @@ std::string KeyOf(const std::vector<api::Taint>& taints) {
 
 }  // namespace
 
-TaintTable::TaintTable() : sets_(1) { ids_.emplace(std::string(), 0); }
-
 TaintSetId TaintTable::Acquire(const std::vector<api::Taint>& taints) {
   if (taints.empty()) return 0;
   std::string key = KeyOf(taints);

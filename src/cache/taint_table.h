@@ -18,7 +18,7 @@ namespace berth::cache {
 // Thread safety: one owner.
 class TaintTable {
  public:
-  TaintTable();
+  TaintTable() : sets_(1) { ids_.emplace(std::string(), 0); }
 
   // The id of `taints`, with one use added.
   TaintSetId Acquire(const std::vector<api::Taint>& taints);

@@ -91,22 +91,12 @@ const Type* TypeArena::Make(TypeKind kind, std::string name, std::vector<const T
   return &types_.emplace_back(Type{kind, std::move(name), std::move(params), weight});
 }
 
-const Type* TypeArena::List(const Type* elements) {
-  return Make(TypeKind::kList, "list", {elements});
-}
-
 const Type* TypeArena::Map(const Type* keys, const Type* values) {
   return Make(TypeKind::kMap, "map", {keys, values});
 }
 
 const Type* TypeArena::Optional(const Type* value) {
   return Make(TypeKind::kOpaque, "optional_type", {value});
-}
-
-const Type* TypeArena::TypeOf(const Type* type) { return Make(TypeKind::kType, "type", {type}); }
-
-void TypeReader::SkipBlanks() {
-  while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
 }
 
 bool TypeReader::Take(char c) {

@@ -69,10 +69,10 @@ class TypeArena {
 
   // The error type when it would be heavier than kMaxWeight: {{a: a}: {a: a}} and so on doubles.
   const Type* Make(TypeKind kind, std::string name, std::vector<const Type*> params = {});
-  const Type* List(const Type* elements);
+  const Type* List(const Type* elements) { return Make(TypeKind::kList, "list", {elements}); }
   const Type* Map(const Type* keys, const Type* values);
   const Type* Optional(const Type* value);
-  const Type* TypeOf(const Type* type);
+  const Type* TypeOf(const Type* type) { return Make(TypeKind::kType, "type", {type}); }
 
   // A type was refused, or more than kMaxTypes were made.
   bool overflowed() const { return refused_ || types_.size() > kMaxTypes; }
@@ -98,7 +98,9 @@ class TypeReader {
   bool AtEnd();
 
  private:
-  void SkipBlanks();
+  void SkipBlanks() {
+    while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
+  }
 
   TypeArena& arena_;
   std::string_view rest_;

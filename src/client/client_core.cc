@@ -411,14 +411,6 @@ Transport& Channel::For(const IdentityPtr& identity) {
   return *current_;
 }
 
-void Channel::Distrust(const Transport* transport) {
-  if (current_.get() == transport) Retire();
-}
-
-void Channel::Retire() {
-  if (current_ != nullptr) old_.push_back(std::move(current_));
-}
-
 void Channel::EndOld() {
   for (const auto& one : old_) one->EndAll("the connection was renewed: certificates have changed");
 }

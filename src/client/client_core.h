@@ -34,7 +34,9 @@ class Channel {
   // The transport for a new attempt with this identity.
   Transport& For(const IdentityPtr& identity);
   // The connection of `transport` is suspect: later attempts get another one.
-  void Distrust(const Transport* transport);
+  void Distrust(const Transport* transport) {
+    if (current_.get() == transport) Retire();
+  }
   // Later attempts get another connection, though this one is well.
   void Renew() { Retire(); }
   // What older connections carry ends, as if they had been cut.
@@ -46,7 +48,9 @@ class Channel {
   void Clear();
 
  private:
-  void Retire();
+  void Retire() {
+    if (current_ != nullptr) old_.push_back(std::move(current_));
+  }
 
   base::EventLoop& loop_;
   const TransportConfig config_;

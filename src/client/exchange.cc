@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/client/exchange.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "src/api/decode.h"
 #include "src/base/text.h"
+#include "src/base/utf8.h"
 #include "src/client/request_slots.h"
 
 namespace berth::client {
@@ -14,13 +18,6 @@ namespace {
 
 // It goes into logs and events.
 constexpr size_t kMostMessage = 4096;
-
-// Cuts UTF-8 between two characters.
-void CutText(std::string& text, size_t most) {
-  if (text.size() <= most) return;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-  text.resize(most);
-}
 
 // A Status says so; whatever else stands where one is expected is not taken for one.
 std::optional<api::ApiStatus> StatusOf(std::string_view content_type, std::string_view body) {
@@ -34,33 +31,23 @@ std::optional<api::ApiStatus> StatusOf(std::string_view content_type, std::strin
   return *std::move(status);
 }
 
+constexpr auto kReasons = std::to_array<std::pair<int, std::string_view>>({
+    {400, "BadRequest"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "NotFound"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {422, "Invalid"},
+    {429, "TooManyRequests"},
+    {500, "InternalError"},
+    {503, "ServiceUnavailable"},
+    {504, "Timeout"},
+});
+
 std::string ReasonFromCode(int code) {
-  switch (code) {
-    case 400:
-      return "BadRequest";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "NotFound";
-    case 409:
-      return "Conflict";
-    case 410:
-      return "Gone";
-    case 422:
-      return "Invalid";
-    case 429:
-      return "TooManyRequests";
-    case 500:
-      return "InternalError";
-    case 503:
-      return "ServiceUnavailable";
-    case 504:
-      return "Timeout";
-    default:
-      return {};
-  }
+  const auto known = std::ranges::find(kReasons, code, &decltype(kReasons)::value_type::first);
+  return known == kReasons.end() ? "" : std::string(known->second);
 }
 
 // More of an error's body tells nothing.
@@ -102,7 +89,7 @@ ApiError ErrorFromResponse(int code, std::string_view content_type, std::string_
     const int32_t seconds = status->details ? status->details->retry_after_seconds : 0;
     if (!error.retry_after && seconds > 0) error.retry_after = std::chrono::seconds(seconds);
   }
-  CutText(error.message, kMostMessage);
+  error.message.resize(base::Utf8Front(error.message, kMostMessage).size());
   if (error.reason.empty()) error.reason = ReasonFromCode(code);
   if (error.message.empty()) {
     constexpr size_t kMost = 200;

@@ -245,8 +245,6 @@ void Http2Session::Cancel(void* handle) {
 
 bool Http2Session::WasSent(const void* stream) { return static_cast<const Stream*>(stream)->sent; }
 
-std::vector<Http2End> Http2Session::TakeEnds() { return std::exchange(ends_, {}); }
-
 void Http2Session::Recycle(void* handle) {
   auto* stream = static_cast<Stream*>(handle);
   if (!stream->retired) idle_.push_back(stream);

@@ -92,7 +92,7 @@ class Http2Session final : public base::FdListener {
   void Cancel(void* stream);
   static bool WasSent(const void* stream);
 
-  std::vector<Http2End> TakeEnds();
+  std::vector<Http2End> TakeEnds() { return std::exchange(ends_, {}); }
   // The owner is done with a stream whose end it took; until then no other request is given it.
   void Recycle(void* stream);
   // Takes no further requests: the connection is lost, or the server wants it to end.

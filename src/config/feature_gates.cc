@@ -110,10 +110,11 @@ void CheckDependencies(const std::vector<bool>& enabled, std::vector<std::string
 }
 
 // `set`: whether --feature-gates names it.
-std::optional<std::string> WarningFor(const FeatureGate& gate, bool value, bool set) {
-  const std::string setting = std::string(gate.name) + "=" + (value ? "true" : "false");
+std::optional<std::string> WarningFor(std::string_view name, const GateState& gate, bool value,
+                                      bool set) {
+  const std::string setting = std::string(name) + "=" + (value ? "true" : "false");
   if (value != gate.enabled_by_default &&
-      std::find(kWithoutEffect.begin(), kWithoutEffect.end(), gate.name) != kWithoutEffect.end()) {
+      std::find(kWithoutEffect.begin(), kWithoutEffect.end(), name) != kWithoutEffect.end()) {
     return "feature gate " + setting + " has no effect yet";
   }
   if (set && (gate.stage == FeatureStage::kGA || gate.stage == FeatureStage::kDeprecated)) {
@@ -125,18 +126,18 @@ std::optional<std::string> WarningFor(const FeatureGate& gate, bool value, bool 
 
 }  // namespace
 
-FeatureGate GateAt(const FeatureGate& gate, int emulated) {
-  const auto earlier = EarlierFeatureGates();
-  const auto found = std::ranges::lower_bound(
-      earlier, std::pair(gate.name, emulated), {},
-      [](const EarlierGate& before) { return std::pair(before.name, before.until); });
-  if (found == earlier.end() || found->name != gate.name) return gate;
-  return {gate.name, found->stage, found->enabled_by_default, found->locked, gate.depends_on};
+const GateState& FeatureGate::At(int minor) const {
+  static constexpr GateState kNotYet;
+  const GateState* found = &kNotYet;
+  for (const GateState& state : states) {
+    if (state.stage != FeatureStage::kPreAlpha && state.since <= minor) found = &state;
+  }
+  return *found;
 }
 
 FeatureGates::FeatureGates(GateVersions versions) : versions_(versions) {
   for (const FeatureGate& gate : KnownFeatureGates()) {
-    enabled_.push_back(GateAt(gate, versions.emulated).enabled_by_default);
+    enabled_.push_back(gate.At(versions.emulated).enabled_by_default);
   }
   // The one gate whose default hangs on the version that must be able to read what is written.
   if (versions.emulated >= 37 && versions.min_compatibility >= 37) {
@@ -150,18 +151,16 @@ Result<FeatureGates> FeatureGates::Parse(std::span<const std::string> values,
   if (!settings) return Fail(settings.error());
 
   FeatureGates result(versions);
-  std::vector<FeatureGate> gates;
-  for (const FeatureGate& gate : KnownFeatureGates()) {
-    gates.push_back(GateAt(gate, versions.emulated));
-  }
+  const auto gates = KnownFeatureGates();
   std::vector<std::string> problems;
   for (const auto& [name, value] : *settings) {
     const size_t index = IndexOf(name);
     if (index == kUnknown) return Fail("unrecognized feature gate: " + name);
-    if (gates[index].locked && gates[index].enabled_by_default != value) {
+    const GateState& state = gates[index].At(versions.emulated);
+    if (state.locked && state.enabled_by_default != value) {
       problems.push_back("cannot set feature gate " + name + " to " + (value ? "true" : "false") +
                          ", feature is locked to " + (value ? "false" : "true"));
-    } else if (gates[index].stage == FeatureStage::kPreAlpha) {
+    } else if (state.stage == FeatureStage::kPreAlpha) {
       problems.push_back("cannot set feature gate " + name + " to " + (value ? "true" : "false") +
                          ", feature is PreAlpha at emulated version 1." +
                          std::to_string(versions.emulated) + ", min compatibility version 1." +
@@ -176,13 +175,15 @@ Result<FeatureGates> FeatureGates::Parse(std::span<const std::string> values,
     if (setting == settings->end()) continue;
     for (size_t i = 0; i < gates.size(); ++i) {
       const bool is_bulk = gates[i].name == "AllAlpha" || gates[i].name == "AllBeta";
-      if (gates[i].stage == stage && !is_bulk) result.enabled_[i] = setting->second;
+      if (gates[i].At(versions.emulated).stage == stage && !is_bulk)
+        result.enabled_[i] = setting->second;
     }
   }
   for (const auto& [name, value] : *settings) result.enabled_[IndexOf(name)] = value;
   for (size_t i = 0; i < gates.size(); ++i) {
     const bool set = settings->contains(gates[i].name);
-    if (auto warning = WarningFor(gates[i], result.enabled_[i], set)) {
+    if (auto warning =
+            WarningFor(gates[i].name, gates[i].At(versions.emulated), result.enabled_[i], set)) {
       result.warnings_.push_back(*std::move(warning));
     }
   }

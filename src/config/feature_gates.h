@@ -16,13 +16,22 @@ namespace berth::config {
 // kPreAlpha: not there yet, in the version that is emulated.
 enum class FeatureStage : uint8_t { kPreAlpha, kAlpha, kBeta, kGA, kDeprecated };
 
-// A feature gate as kube-scheduler 1.37 has it.
-struct FeatureGate {
-  std::string_view name;
-  FeatureStage stage = FeatureStage::kAlpha;
+// What a gate is from a minor version on: 36 of 1.36.
+struct GateState {
+  FeatureStage stage = FeatureStage::kPreAlpha;
   bool enabled_by_default = false;
   // May not be set to anything but its default.
   bool locked = false;
+  int since = 0;
+};
+
+// A feature gate as kube-scheduler 1.37 has it.
+struct FeatureGate {
+  // As it is when that minor version is emulated.
+  const GateState& At(int minor) const;
+
+  std::string_view name;
+  GateState states[4];  // the oldest first; those of kPreAlpha at the end are none
   // Gates that must be on where this one is, separated by spaces.
   std::string_view depends_on = "";
 };
@@ -30,18 +39,6 @@ struct FeatureGate {
 // Sorted by name. Most of them concern other components; all are known, so that one set of flags
 // serves a whole control plane.
 std::span<const FeatureGate> KnownFeatureGates();
-
-// What a gate was up to a minor version.
-struct EarlierGate {
-  std::string_view name;
-  int until = 0;  // 36 of 1.36
-  FeatureStage stage = FeatureStage::kAlpha;
-  bool enabled_by_default = false;
-  bool locked = false;
-};
-
-// Sorted by name, then by version; from GateVersions::kOldest on.
-std::span<const EarlierGate> EarlierFeatureGates();
 
 // The versions that gates hang on, by their minor.
 struct GateVersions {
@@ -52,9 +49,6 @@ struct GateVersions {
   // --min-compatibility-version: who must be able to read what is written.
   int min_compatibility = kNewest - 1;
 };
-
-// The gate as it is when that minor version is emulated.
-FeatureGate GateAt(const FeatureGate& gate, int emulated);
 
 // Which gates are on. Immutable; any thread.
 class FeatureGates {

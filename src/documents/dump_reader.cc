@@ -36,8 +36,6 @@ std::string DumpPlace::ToString() const {
   return text;
 }
 
-int DumpPlace::line() const { return line_ != 0 ? line_ : lines_->LineAt(offset_); }
-
 int LineCounter::LineAt(size_t offset) {
   if (offset < at_) {
     at_ = 0;

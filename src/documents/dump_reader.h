@@ -50,7 +50,7 @@ class DumpPlace {
   // "cluster.yaml:812: document 2, items[17]"; "line 812: document 2" where the file has no name.
   // In JSON the line is counted now, which reads the file from the place before up to there.
   std::string ToString() const;
-  int line() const;
+  int line() const { return line_ != 0 ? line_ : lines_->LineAt(offset_); }
   size_t document() const { return document_; }  // 1-based
   // Of an object that no API server has stored.
   const ManifestFields& manifest() const { return manifest_; }

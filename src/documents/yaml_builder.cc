@@ -222,10 +222,6 @@ void YamlBuilder::OnMapStart(const YAML::Mark& mark, const std::string&, YAML::a
   Open(mark, anchor, Collection::kMap);
 }
 
-void YamlBuilder::Fatal(int line, std::string text) {
-  if (!fatal_) fatal_ = Problem{line, std::move(text)};
-}
-
 bool YamlBuilder::MayCopy(const ConfigValue& value, int line) {
   CountCopied(value);
   if (copied_values_ <= kMaxCopiedValues && copied_text_ <= kMaxCopiedText) return true;

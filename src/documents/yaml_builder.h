@@ -165,7 +165,9 @@ class YamlBuilder final : public YAML::EventHandler {
     std::vector<std::pair<size_t, size_t>> merged;
   };
 
-  void Fatal(int line, std::string text);
+  void Fatal(int line, std::string text) {
+    if (!fatal_) fatal_ = Problem{line, std::move(text)};
+  }
   // Whether a copy of the value is within the limits; it counts from then on.
   bool MayCopy(const ConfigValue& value, int line);
   void CountCopied(const ConfigValue& value);

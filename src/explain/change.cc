@@ -219,9 +219,7 @@ void Members(const EvictPods& c, JsonObject& out) {
       object.Add("allowed", budget.allowed);
       object.Add("budget", budget.name);
       object.Add("evicted", budget.evicted);
-      object.Close();
     }
-    budgets.Close();
   }
   out.Add("node", c.node);
   base::AppendJsonList(c.pods, out.Key("pods"));
@@ -242,7 +240,6 @@ void Members(const MovePods& c, JsonObject& out) {
     object.Add("from", move.from);
     object.Add("pod", move.pod);
     object.Add("to", move.to);
-    object.Close();
   }
   moves.Close();
   out.Add("node", c.node);
@@ -281,14 +278,12 @@ void AppendApplication(const Application& application, std::string& out) {
   object.AddIfNotEmpty("namespace", application.namespace_);
   if (!application.patch.empty()) object.Key("patch") += application.patch;
   if (application.recreate) object.Add("recreate", true);
-  object.Close();
 }
 
 void AppendChange(const Change& change, std::string& out) {
   JsonObject object(out);
   object.Add("change", ChangeName(change));
   std::visit([&](const auto& held) { Members(held, object); }, change);
-  object.Close();
 }
 
 }  // namespace berth::explain

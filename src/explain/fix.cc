@@ -41,9 +41,7 @@ void AppendFixes(const std::vector<Fix>& fixes, std::string& out) {
     changes.Close();
     one.Add("cost", fix.cost);
     base::AppendJsonList(fix.nodes, one.Key("nodes"));
-    one.Close();
   }
-  list.Close();
 }
 
 void AppendFixTable(const Fixes& fixes, bool commands, std::string& out) {

@@ -17,7 +17,6 @@ void AppendRequirements(const std::vector<api::NodeSelectorRequirement>& require
   if (requirements.empty()) return;
   JsonList list(out.Key(name));
   for (const auto& requirement : requirements) AppendRequirement(requirement, list.Next());
-  list.Close();
 }
 
 // A requirement of a node or of a pod.
@@ -27,7 +26,6 @@ void AppendAnyRequirement(const Requirement& requirement, std::string& out) {
   object.Add("key", requirement.key);
   object.Add("operator", requirement.operator_);
   if (!requirement.values.empty()) base::AppendJsonList(requirement.values, object.Key("values"));
-  object.Close();
 }
 
 void AddNamesIfAny(std::string_view name, const std::vector<std::string>& names, JsonObject& out) {
@@ -39,7 +37,6 @@ void AddNamesIfAny(std::string_view name, const std::vector<std::string>& names,
 void AppendStringMap(const api::StringMap& map, std::string& out) {
   JsonObject object(out);
   for (const auto& [key, value] : map) object.Add(key, value);
-  object.Close();
 }
 
 void AppendRequirement(const api::NodeSelectorRequirement& requirement, std::string& out) {
@@ -57,12 +54,10 @@ void AppendSelector(const api::LabelSelector& selector, std::span<const std::str
   if (!requirements.empty()) {
     JsonList list(object.Key("matchExpressions"));
     for (const auto* requirement : requirements) AppendAnyRequirement(*requirement, list.Next());
-    list.Close();
   }
   if (!selector.match_labels.empty()) {
     AppendStringMap(selector.match_labels, object.Key("matchLabels"));
   }
-  object.Close();
 }
 
 void AppendTerms(const api::NodeSelector& selector, std::string& out) {
@@ -71,9 +66,7 @@ void AppendTerms(const api::NodeSelector& selector, std::string& out) {
     JsonObject object(list.Next());
     AppendRequirements(term.match_expressions, "matchExpressions", object);
     AppendRequirements(term.match_fields, "matchFields", object);
-    object.Close();
   }
-  list.Close();
 }
 
 void AppendTerm(const api::PodAffinityTerm& term, std::string& out) {
@@ -88,7 +81,6 @@ void AppendTerm(const api::PodAffinityTerm& term, std::string& out) {
   }
   AddNamesIfAny("namespaces", term.namespaces, object);
   object.Add("topologyKey", term.topology_key);
-  object.Close();
 }
 
 void AppendConstraint(const api::TopologySpreadConstraint& constraint, std::string& out) {
@@ -105,7 +97,6 @@ void AppendConstraint(const api::TopologySpreadConstraint& constraint, std::stri
   if (constraint.node_taints_policy) object.Add("nodeTaintsPolicy", *constraint.node_taints_policy);
   object.Add("topologyKey", constraint.topology_key);
   object.Add("whenUnsatisfiable", constraint.when_unsatisfiable);
-  object.Close();
 }
 
 void AppendToleration(const api::Toleration& toleration, std::string& out) {
@@ -117,7 +108,6 @@ void AppendToleration(const api::Toleration& toleration, std::string& out) {
     object.Add("tolerationSeconds", *toleration.toleration_seconds);
   }
   object.AddIfNotEmpty("value", toleration.value);
-  object.Close();
 }
 
 void AppendTaintValue(const api::Taint& taint, std::string& out) {
@@ -125,7 +115,6 @@ void AppendTaintValue(const api::Taint& taint, std::string& out) {
   object.Add("effect", taint.effect);
   object.Add("key", taint.key);
   object.AddIfNotEmpty("value", taint.value);
-  object.Close();
 }
 
 }  // namespace berth::explain

@@ -107,7 +107,6 @@ void AppendClaims(const std::vector<ClaimPreview>& claims, std::string& out) {
     claim.AddIfNotEmpty("problem", preview.problem);
     claim.AddIfNotEmpty("provisioner", preview.provisioner);
     claim.AddIfNotEmpty("volume", preview.volume);
-    claim.Close();
   }
   list.Close();
   out += ',';
@@ -118,7 +117,6 @@ void AppendPreFilter(const Judgement& judgement, std::string& out) {
   JsonObject object(out);
   base::AppendJsonList(judgement.pre_filter_plugins(), object.Key("plugins"));
   base::AppendJsonList(judgement.statuses().absent().reasons(), object.Key("reasons"));
-  object.Close();
 }
 
 void AppendCandidate(const PreemptionCandidate& candidate, std::string& out) {
@@ -127,7 +125,6 @@ void AppendCandidate(const PreemptionCandidate& candidate, std::string& out) {
   JsonObject object(out);
   if (candidate.num_pdb_violations != 0) object.Add("pdbViolations", candidate.num_pdb_violations);
   base::AppendJsonList(victims, object.Key("victims"));
-  object.Close();
 }
 
 void AppendPodGroup(const engine::PodGroupPreview& group, bool holds_pod, std::string& out) {
@@ -149,10 +146,7 @@ void AppendPodGroup(const engine::PodGroupPreview& group, bool holds_pod, std::s
     pod.AddIfNotEmpty("message", member.message);
     pod.AddIfNotEmpty("node", member.node);
     pod.Add("pod", member.pod);
-    pod.Close();
   }
-  waiting.Close();
-  object.Close();
 }
 
 }  // namespace
@@ -220,7 +214,6 @@ void VerdictWriter::Append(const Judgement& judgement, const Explanation* beside
   if (beside != nullptr && beside->position) {
     JsonObject queue(document.Key("queue"));
     AddPosition(*beside->position, queue);
-    queue.Close();
   }
   document.AddIfNotEmpty("remark", judgement.remark());
   document.AddIfNotEmpty("resizeOn", judgement.resize_on());
@@ -242,7 +235,6 @@ void VerdictWriter::AppendInTheWay(const Judgement& judgement, std::string& out)
   for (const NodeRow row : by_name_) {
     nodes.AddIfNotEmpty(snapshot_.node(row).metadata.name, in_the_way.On(row));
   }
-  nodes.Close();
 }
 
 void VerdictWriter::AppendPreemption(const PreemptionPreview& preview, std::string& out) const {
@@ -259,11 +251,9 @@ void VerdictWriter::AppendPreemption(const PreemptionPreview& preview, std::stri
     }
     JsonObject candidates(object.Key("candidates"));
     for (const auto& [name, candidate] : by_name) AppendCandidate(*candidate, candidates.Key(name));
-    candidates.Close();
   }
   if (!preview.message.empty()) object.Add("message", preview.message);
   if (preview.moved) object.Add("moved", true);
-  object.Close();
 }
 
 void VerdictWriter::AppendNodes(const Judgement& judgement, std::string& out) const {

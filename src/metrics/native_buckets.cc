@@ -88,10 +88,6 @@ void NativeBuckets::Add(const NativeBuckets& other) {
   Limit();
 }
 
-void NativeBuckets::Limit() {
-  while (populated_ > kMaxPopulated && schema_ > kLowestSchema) Halve();
-}
-
 void NativeBuckets::Halve() {
   --schema_;
   populated_ = 0;

@@ -50,7 +50,9 @@ class NativeBuckets {
   void Bump(Window& window, int index, uint64_t by);
   void AddWindow(const Window& from, int steps, Window& to);
   // Each two buckets become one, until there are not too many.
-  void Limit();
+  void Limit() {
+    while (populated_ > kMaxPopulated && schema_ > kLowestSchema) Halve();
+  }
   void Halve();
 
   int schema_ = kSchema;

@@ -104,7 +104,6 @@ void AppendAmounts(const NamedAmounts& amounts, std::string& out) {
   for (const auto& [resource, amount] : amounts) {
     object.Add(resource == "cpu" ? "milliCPU" : std::string_view(resource), amount);
   }
-  object.Close();
 }
 
 void AppendPool(const PoolFigures& pool, bool of_namespace, std::string& out) {
@@ -137,7 +136,6 @@ void AppendPool(const PoolFigures& pool, bool of_namespace, std::string& out) {
     AppendAmounts(pool.typical_pod, object.Key("typicalPod"));
     object.Add("largestGang", pool.largest_gang);
   }
-  object.Close();
 }
 
 }  // namespace
@@ -193,7 +191,6 @@ void AppendJson(const Figures& figures, std::string& out) {
     pods.Add("namespace", of_namespace->namespace_);
     pods.Add("pods", of_namespace->placed);
     pods.Add("pendingPods", of_namespace->pending);
-    pods.Close();
   }
   JsonList pools(object.Key("nodePools"));
   for (const PoolFigures& pool : figures.pools) {

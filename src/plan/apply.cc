@@ -832,7 +832,6 @@ void AppendJson(const Plan& plan, const Applied& applied, std::string& out) {
     object.AddIfNotEmpty("node", one.node);
     if (!move.from.empty()) object.Add("evictions", one.evictions);
     object.AddIfNotEmpty("why", one.why);
-    object.Close();
   }
   moves.Close();
   document.Close();

@@ -130,11 +130,8 @@ void AppendMoves(const std::vector<Move>& moves, std::string& out) {
     if (!move.from.empty()) {
       base::JsonObject frees(one.Key("frees"));
       for (const auto& [resource, amount] : move.frees) frees.Add(resource, amount);
-      frees.Close();
     }
-    one.Close();
   }
-  list.Close();
 }
 
 // What the goal is about, before and after.
@@ -148,9 +145,7 @@ void AppendMeasure(const Plan& plan, base::JsonObject& document) {
     one.Add("domain", domain.value);
     one.Add("before", domain.before);
     one.Add("after", domain.after);
-    one.Close();
   }
-  domains.Close();
 }
 
 }  // namespace
@@ -209,7 +204,6 @@ void AppendJson(const Plan& plan, std::string& out) {
       base::JsonObject one(left_out);
       one.Add("pod", plan.left_out[i].pod);
       one.Add("why", plan.left_out[i].why);
-      one.Close();
     }
     left_out += ']';
   }

@@ -49,7 +49,6 @@ void AppendJudgement(const Judgement& judgement, std::string& out) {
   pod.Add("pod", judgement.pod().metadata.Key());
   if (judgement.profile() != nullptr) pod.Add("profile", judgement.pod().spec.scheduler_name);
   pod.Add("result", explain::ResultName(judgement.kind()));
-  pod.Close();
 }
 
 Reply ExplainWaiting(const WhyQuestion& question,

@@ -67,7 +67,6 @@ void AddAmounts(std::string_view name, const api::ResourceList& before,
     const api::Quantity* was = api::Find(before, resource);
     if (was == nullptr || !(*was == amount)) list.Add(resource, amount.ToCanonicalString());
   }
-  list.Close();
 }
 
 void AddResources(const api::ResourceRequirements& before, const api::ResourceRequirements& after,
@@ -75,7 +74,6 @@ void AddResources(const api::ResourceRequirements& before, const api::ResourceRe
   JsonObject resources(out.Key("resources"));
   AddAmounts("limits", before.limits, after.limits, resources);
   AddAmounts("requests", before.requests, after.requests, resources);
-  resources.Close();
 }
 
 // Host ports that are there no more; a port is known by its number in the container.
@@ -88,9 +86,7 @@ void AddPorts(const api::Container& before, const api::Container& after, JsonObj
     if (!before.ports[i].host_ip.empty()) port.AddNull("hostIP");
     port.AddNull("hostPort");
     port.Add("protocol", before.ports[i].protocol.empty() ? "TCP" : before.ports[i].protocol);
-    port.Close();
   }
-  ports.Close();
 }
 
 void AddContainers(std::string_view name, const std::vector<api::Container>& before,
@@ -104,9 +100,7 @@ void AddContainers(std::string_view name, const std::vector<api::Container>& bef
     if (before[i].ports != after[i].ports) AddPorts(before[i], after[i], container);
     if (before[i].resources != after[i].resources)
       AddResources(before[i].resources, after[i].resources, container);
-    container.Close();
   }
-  list.Close();
 }
 
 void AddNodeSelector(const api::StringMap& before, const api::StringMap& after, JsonObject& out) {
@@ -115,7 +109,6 @@ void AddNodeSelector(const api::StringMap& before, const api::StringMap& after, 
   for (const auto& [key, value] : before) {
     if (api::Find(after, key) == nullptr) map.AddNull(key);
   }
-  map.Close();
 }
 
 // What admission adds to every pod.
@@ -132,7 +125,6 @@ void AddTolerations(const std::vector<api::Toleration>& before,
   for (const api::Toleration& toleration : after) {
     if (!IsOfAdmission(toleration)) explain::AppendToleration(toleration, list.Next());
   }
-  list.Close();
 }
 
 void AddPodTerms(std::string_view name, const std::optional<api::PodAffinity>& before,
@@ -143,8 +135,6 @@ void AddPodTerms(std::string_view name, const std::optional<api::PodAffinity>& b
   for (const auto& term : after->required_during_scheduling_ignored_during_execution) {
     explain::AppendTerm(term, terms.Next());
   }
-  terms.Close();
-  affinity.Close();
 }
 
 void AddNodeTerms(const std::optional<api::NodeAffinity>& before,
@@ -155,11 +145,9 @@ void AddNodeTerms(const std::optional<api::NodeAffinity>& before,
   if (const auto& required = after->required_during_scheduling_ignored_during_execution) {
     JsonObject selector(affinity.Key(kRequired));
     explain::AppendTerms(*required, selector.Key("nodeSelectorTerms"));
-    selector.Close();
   } else {
     affinity.AddNull(kRequired);
   }
-  affinity.Close();
 }
 
 void AddAffinity(const api::Boxed<api::Affinity>& before, const api::Boxed<api::Affinity>& after,
@@ -169,7 +157,6 @@ void AddAffinity(const api::Boxed<api::Affinity>& before, const api::Boxed<api::
   AddNodeTerms(before->node_affinity, after->node_affinity, affinity);
   AddPodTerms("podAffinity", before->pod_affinity, after->pod_affinity, affinity);
   AddPodTerms("podAntiAffinity", before->pod_anti_affinity, after->pod_anti_affinity, affinity);
-  affinity.Close();
 }
 
 void AddConstraints(const std::vector<api::TopologySpreadConstraint>& before,
@@ -179,7 +166,6 @@ void AddConstraints(const std::vector<api::TopologySpreadConstraint>& before,
   for (const auto& constraint : after) explain::AppendConstraint(constraint, list.Next());
   // Two may be over one topology key, which is that of the list.
   list.Next() += R"({"$patch":"replace"})";
-  list.Close();
 }
 
 // The members of a pod's spec that a change made others.

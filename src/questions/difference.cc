@@ -23,7 +23,6 @@ void AppendUsage(const Picture::Usage& usage, std::string& out) {
   object.Add("allocatable", usage.allocatable);
   object.Add("requested", usage.requested);
   object.Add("stranded", usage.stranded);
-  object.Close();
 }
 
 void AppendPicture(const Picture& picture, std::string& out) {
@@ -36,7 +35,6 @@ void AppendPicture(const Picture& picture, std::string& out) {
   object.Add("pods", picture.pods.size());
   object.Add("usedNodes", picture.used_nodes);
   object.Add("usedNodesLowerBound", picture.lower_bound);
-  object.Close();
 }
 
 void AppendDrained(const Drained& drained, const WhatIfAnswer& answer, std::string& out) {
@@ -50,12 +48,10 @@ void AppendDrained(const Drained& drained, const WhatIfAnswer& answer, std::stri
     JsonObject one(stopped.Next());
     base::AppendJsonList(pod.budgets, one.Key("budgets"));
     one.Add("pod", pod.pod);
-    one.Close();
   }
   stopped.Close();
   base::AppendJsonList(answer.Named(drained.unmanaged), object.Key("unmanaged"));
   base::AppendJsonList(answer.Named(drained.with_empty_dir), object.Key("withEmptyDir"));
-  object.Close();
 }
 
 void AppendFilled(const Filled& filled, std::string& out) {
@@ -65,7 +61,6 @@ void AppendFilled(const Filled& filled, std::string& out) {
   for (const auto& [node, count] : filled.by_node) nodes.Add(node, count);
   nodes.Close();
   object.Add("pods", filled.pods);
-  object.Close();
 }
 
 // Left out: no such pod. null: it is pending.
@@ -169,7 +164,6 @@ void AppendAnswer(const WhatIfAnswer& answer, std::string& out) {
     AppendPlace("before", pod.before, one);
     one.AddIfNotEmpty("message", pod.message);
     one.Add("pod", pod.pod);
-    one.Close();
   }
   pods.Close();
   if (!answer.warnings.empty()) base::AppendJsonList(answer.warnings, document.Key("warnings"));

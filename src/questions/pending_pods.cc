@@ -68,7 +68,6 @@ std::string ReasonsOf(const engine::Judgement& judgement,
     object.Add("nodes", group.nodes.size());
     object.AddIfNotEmpty("plugin", rejection.plugins);
     base::AppendJsonList(rejection.reasons, object.Key("reasons"));
-    object.Close();
   }
   list.Close();
   return out;
@@ -146,12 +145,10 @@ void PendingPods::Append(std::string& out) const {
     base::AppendJsonList(group->pods, object.Key("pods"));
     if (!group->reasons.empty()) object.Key("reasons") += group->reasons;
     object.Add("result", group->result);
-    object.Close();
   }
   list.Close();
   document.Add("judged", next_);
   document.Add("pending", pods_.size());
-  document.Close();
 }
 
 void PendingPods::AppendTable(std::string& out) const {

@@ -59,10 +59,6 @@ QueueCounts SchedulingQueue::counts() const {
   return counts;
 }
 
-bool SchedulingQueue::IsInFlight(std::string_view uid) const {
-  return in_flight_.Find(uid) != nullptr;
-}
-
 const QueuedPod* SchedulingQueue::Find(std::string_view pod_key) const {
   const Entry* entry = FindEntry(pod_key);
   return entry == nullptr ? nullptr : entry->pod.get();

@@ -282,8 +282,6 @@ void SchedulingQueue::DeletePodGroup(const AnyPodGroup& group, Time now) {
   if (state_.options().pod_groups != nullptr) groups_.Remove(group, now);
 }
 
-bool SchedulingQueue::HasReady() const { return state_.Next() != nullptr; }
-
 bool InFlightPods::Add(const PodInfoPtr& pod) {
   const api::ObjectMeta& metadata = pod->pod->metadata;
   const auto [known, added] = pods_.try_emplace(metadata.uid);

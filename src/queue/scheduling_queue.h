@@ -229,10 +229,10 @@ class SchedulingQueue {
   // When Tick() next has something to do, however long nothing else happens.
   std::optional<Time> NextWakeup() const;
   // Whether Pop() has a pod to return.
-  bool HasReady() const;
+  bool HasReady() const { return state_.Next() != nullptr; }
 
   QueueCounts counts() const;
-  bool IsInFlight(std::string_view uid) const;
+  bool IsInFlight(std::string_view uid) const { return in_flight_.Find(uid) != nullptr; }
   // Looks in all places but in flight.
   const QueuedPod* Find(std::string_view pod_key) const;
   Place WhereIs(std::string_view pod_key) const;

@@ -106,8 +106,6 @@ Result<void> FileSink::Write(std::string_view frames) {
   return Append(frames);
 }
 
-Result<void> FileSink::WriteLast(std::string_view frames) { return Append(frames); }
-
 Result<void> FileSink::OpenNext() {
   if (auto room = MakeRoom(); !room) return room;
   if (file_ >= 0) close(std::exchange(file_, -1));

@@ -34,7 +34,7 @@ class FileSink final : public ChunkSink {
   FileSink& operator=(const FileSink&) = delete;
 
   Result<void> Write(std::string_view frames) override;
-  Result<void> WriteLast(std::string_view frames) override;
+  Result<void> WriteLast(std::string_view frames) override { return Append(frames); }
 
  private:
   FileSink(std::string folder, Header header, const FileLimits& limits)

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 
+#include "src/recording/bytes.h"
+#include "src/recording/frame_fields.h"
 #include "src/recording/frames.h"
 #include "src/recording/known_objects.h"
 
@@ -18,37 +23,58 @@ class FrameWriter {
   // Times are counted from `start`.
   explicit FrameWriter(Time start) : start_(start) {}
 
-  void Append(const TurnBegan& frame, std::string& out);
-  void Append(const CycleEnded& frame, std::string& out);
+  template <HasFields T>
+  void Append(const T& frame, std::string& out) {
+    Begin<T>();
+    Write(frame);
+    End(out);
+  }
   // A Decision.
   void AppendDecision(std::string_view pod_uid, Code code, std::string_view node_name,
                       std::string_view message, std::string& out);
   // `filter` may be nullptr. Takes note of the event in `known`.
   void Append(const informers::InformerEvent& event, KnownObjects& known, api::TextFilter* filter,
               std::string& out);
-  void Append(const BindEnded& frame, std::string& out);
-  void Append(const scheduler::PreBindDone& frame, std::string& out);
-  void Append(const scheduler::BindUnconfirmed& frame, std::string& out);
-  void Append(const scheduler::StopRequested& frame, std::string& out);
-  void Append(const scheduler::BinderClosed& frame, std::string& out);
-  void Append(const scheduler::LeadingBegan& frame, std::string& out);
-  void Append(const EvictionAnswered& frame, std::string& out);
-  void Append(const PreBindCancelled& frame, std::string& out);
-  void Append(const Reloaded& frame, std::string& out);
-  void Append(const PodsActivated& frame, std::string& out);
   void Append(const ClaimWritten& frame, api::TextFilter* filter, std::string& out);
-  void Append(const ClaimsSettled& frame, std::string& out);
-  void Append(const VolumeWritten& frame, std::string& out);
-  void Append(const ExtenderFiltered& frame, std::string& out);
-  void Append(const ExtenderPrioritized& frame, std::string& out);
-  void Append(const ExtenderPreempted& frame, std::string& out);
-  void Append(const NodesMeasured& frame, std::string& out);
-  void Append(const Ended& frame, std::string& out);
 
  private:
-  template <typename T, typename Write>
-  void Put(const Write& write, std::string& out);
-  int64_t Since(Time time) const { return (time - start_).count(); }
+  // The number of a frame's type, from 1.
+  template <typename T, size_t index = 0>
+  static constexpr uint64_t TypeOf() {
+    if constexpr (std::is_same_v<std::variant_alternative_t<index, Frame>, T>) {
+      return index + 1;
+    } else {
+      return TypeOf<T, index + 1>();
+    }
+  }
+
+  template <typename T>
+  void Begin() {
+    body_.clear();
+    Write(TypeOf<T>());
+  }
+  void End(std::string& out) { ByteWriter(out).Text(body_); }
+  void Write(const MeasuredResource& resource);
+  template <typename T>
+  void Write(const T& value) {
+    ByteWriter to(body_);
+    if constexpr (std::is_enum_v<T> || std::unsigned_integral<T>) {
+      to.Unsigned(static_cast<uint64_t>(value));
+    } else if constexpr (std::signed_integral<T>) {
+      to.Signed(value);
+    } else if constexpr (std::is_convertible_v<T, std::string_view>) {
+      to.Text(value);
+    } else if constexpr (std::is_same_v<T, Duration>) {
+      to.Signed(value.count());
+    } else if constexpr (std::is_same_v<T, Time>) {
+      to.Signed((value - start_).count());
+    } else if constexpr (kIsVector<T>) {
+      to.Unsigned(value.size());
+      for (const auto& element : value) Write(element);
+    } else {
+      std::apply([this](const auto&... field) { (this->Write(field), ...); }, FieldsOf(value));
+    }
+  }
 
   const Time start_;
   std::string body_;

@@ -21,7 +21,7 @@ namespace berth::recording {
 
 struct TurnBegan {
   Time now;
-  Time wall_now;
+  Duration wall_offset;  // of the wall clock
 };
 struct CycleEnded {
   Time now;
@@ -41,7 +41,6 @@ struct BindEnded {
   std::string node_name;
   AsyncStatus status;
   binding::BindingStage stage = binding::BindingStage::kPostBind;
-  std::string failed_plugin;
   bool unknown = false;
 };
 struct PreBindCancelled {

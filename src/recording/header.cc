@@ -14,8 +14,8 @@ namespace berth::recording {
 namespace {
 
 // 2: what plugins post is written as messages. 3: so is that a volume was written, and what nodes
-// are measured to use.
-constexpr int64_t kFormat = 3;
+// are measured to use. 4: the plugin that ended a binding cycle is not.
+constexpr int64_t kFormat = 4;
 
 struct Gate {
   std::string_view name;
@@ -79,9 +79,7 @@ void AppendPluginKinds(const std::vector<api::PluginKind>& kinds, std::string& o
     object.Add("resource", kind.resource);
     object.Add("kind", kind.kind);
     object.Add("namespaced", kind.namespaced);
-    object.Close();
   }
-  list.Close();
 }
 
 // False: one lacks a field, or there are too many.

@@ -45,8 +45,6 @@ Result<api::ObjectPtr> ReadPluginObject(api::PluginKindId kind, std::string_view
 
 }  // namespace
 
-KnownObjects::KnownObjects() : by_kind_(informers::kMostKinds) {}
-
 const api::ObjectPtr& KnownObjects::Find(informers::Kind kind, std::string_view key) const {
   static const api::ObjectPtr kNone;
   const auto& objects = by_kind_[static_cast<size_t>(kind)];

@@ -19,7 +19,7 @@ namespace berth::recording {
 // Thread safety: one owner.
 class KnownObjects {
  public:
-  KnownObjects();
+  KnownObjects() : by_kind_(informers::kMostKinds) {}
 
   // The last recorded version of an object that is still there; none where there is none.
   const api::ObjectPtr& Find(informers::Kind kind, std::string_view key) const;

@@ -2,7 +2,10 @@
 #include "src/recording/reader.h"
 
 #include <chrono>
+#include <concepts>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -11,6 +14,7 @@
 #include "src/base/file.h"
 #include "src/informers/kinds.h"
 #include "src/recording/bytes.h"
+#include "src/recording/frame_fields.h"
 
 namespace berth::recording {
 namespace {
@@ -26,35 +30,20 @@ constexpr uint64_t kMostKnownBytes = uint64_t{4} << 30;
 // No process runs for longer, and no clock is further off.
 constexpr Duration kLongest = std::chrono::hours(24 * 365 * 20);
 
-constexpr auto kCodes = static_cast<Code>(static_cast<int>(Code::kPending) + 1);
-constexpr auto kStages =
-    static_cast<binding::BindingStage>(static_cast<int>(binding::BindingStage::kPostBind) + 1);
-constexpr auto kEventTypes = static_cast<EventType>(static_cast<int>(EventType::kSynced) + 1);
-
-// Each element is a byte or more, so a hostile number ends with the bytes.
-template <typename T>
-void ReadList(ByteReader& from, std::vector<T>& values, const auto& read) {
-  for (uint64_t left = from.Unsigned(); left > 0 && from.ok(); --left) {
-    T value = read();
-    if (from.ok()) values.push_back(std::move(value));
-  }
-}
+// What lies beyond the last value of an enumeration.
+template <auto last>
+constexpr auto kBehind = static_cast<decltype(last)>(static_cast<int>(last) + 1);
+constexpr auto EndOf(Code) { return kBehind<Code::kPending>; }
+constexpr auto EndOf(binding::BindingStage) { return kBehind<binding::BindingStage::kPostBind>; }
+constexpr auto EndOf(EventType) { return kBehind<EventType::kSynced>; }
+constexpr auto EndOf(VolumeWritten::Kind) { return kBehind<VolumeWritten::Kind::kClaim>; }
 
 // Reads the fields of one frame; Result where reading can fail by more than their form.
-struct FrameFields {
+struct FrameReader {
   ByteReader from;
   Time start;
   const std::vector<api::PluginKindId>& plugin_kinds;
   KnownObjects& known;
-
-  std::string Text() { return std::string(from.Text()); }
-  void Texts(std::vector<std::string>& texts) {
-    ReadList(from, texts, [this] { return Text(); });
-  }
-  Time At() { return start + Span(); }
-  Duration Span() { return Duration(from.SignedWithin(kLongest.count())); }
-  bool Bool() { return from.Below<uint64_t>(2) == 1; }
-  NodeRow Row() { return static_cast<NodeRow>(from.Unsigned()); }
 
   // What kind it is in this process.
   Kind KindHere() {
@@ -64,125 +53,7 @@ struct FrameFields {
     return own ? informers::KindOf(plugin_kinds[*own]) : static_cast<Kind>(number);
   }
 
-  Result<Frame> Read(TurnBegan frame) {
-    frame.now = At();
-    frame.wall_now = frame.now + Span();
-    return frame;
-  }
-  Result<Frame> Read(CycleEnded frame) {
-    frame.now = At();
-    return frame;
-  }
-  Result<Frame> Read(AttemptEnded frame) {
-    frame.pod_uid = Text();
-    frame.code = from.Below(kCodes);
-    frame.node_name = Text();
-    frame.message = Text();
-    return frame;
-  }
-  Result<Frame> Read(InformerEvent event);
-  Result<Frame> Read(BindEnded frame) {
-    frame.pod_uid = Text();
-    frame.node_name = Text();
-    frame.status.code = from.Below(kCodes);
-    frame.status.message = Text();
-    frame.stage = from.Below(kStages);
-    frame.failed_plugin = Text();
-    frame.unknown = Bool();
-    return frame;
-  }
-  Result<Frame> Read(scheduler::PreBindDone frame) {
-    frame.pod_uid = Text();
-    return frame;
-  }
-  Result<Frame> Read(scheduler::BindUnconfirmed frame) {
-    frame.pod_uid = Text();
-    return frame;
-  }
-  Result<Frame> Read(scheduler::StopRequested frame) {
-    frame.patience = Span();
-    return frame;
-  }
-  Result<Frame> Read(scheduler::BinderClosed frame) {
-    frame.given_up = from.Unsigned();
-    return frame;
-  }
-  Result<Frame> Read(scheduler::LeadingBegan frame) {
-    Texts(frame.unfinished_uids);
-    return frame;
-  }
-  Result<Frame> Read(EvictionAnswered frame) {
-    frame.scheduler_name = Text();
-    frame.victim_uid = Text();
-    frame.number = from.Unsigned();
-    frame.in_memory = Bool();
-    frame.answer.code = from.Below(kCodes);
-    frame.answer.message = Text();
-    return frame;
-  }
-  Result<Frame> Read(PreBindCancelled frame) {
-    frame.cancelled = Bool();
-    return frame;
-  }
-  Result<Frame> Read(Reloaded frame) {
-    frame.configuration = Text();
-    return frame;
-  }
-  Result<Frame> Read(PodsActivated frame) {
-    Texts(frame.pod_keys);
-    return frame;
-  }
-  Result<Frame> Read(ClaimWritten frame) {
-    auto object = ReadObject(Kind::kResourceClaim, from.Text());
-    if (!object) return Fail(object.error());
-    frame.claim = std::get<ClaimPtr>(*object);
-    return frame;
-  }
-  Result<Frame> Read(ClaimsSettled frame) {
-    Texts(frame.uids);
-    return frame;
-  }
-  Result<Frame> Read(VolumeWritten frame) {
-    frame.kind = Bool() ? VolumeWritten::Kind::kClaim : VolumeWritten::Kind::kVolume;
-    frame.key = Text();
-    frame.resource_version = Text();
-    return frame;
-  }
-  Result<Frame> Read(ExtenderFiltered frame) {
-    frame.error = Text();
-    ReadList(from, frame.result.nodes, [this] { return Row(); });
-    ReadList(from, frame.result.rejected, [this] {
-      extender::Rejection rejection;
-      rejection.row = Row();
-      rejection.code = from.Below(kCodes);
-      rejection.reason = Text();
-      return rejection;
-    });
-    return frame;
-  }
-  Result<Frame> Read(ExtenderPrioritized frame) {
-    frame.error = Text();
-    ReadList(from, frame.scores, [this] {
-      extender::HostPriority priority;
-      priority.row = Row();
-      priority.score = from.Signed();
-      return priority;
-    });
-    return frame;
-  }
-  Result<Frame> Read(ExtenderPreempted frame) {
-    frame.error = Text();
-    ReadList(from, frame.candidates, [this] {
-      LeftCandidate candidate;
-      candidate.row = Row();
-      candidate.num_pdb_violations = from.Signed();
-      Texts(candidate.victim_uids);
-      return candidate;
-    });
-    return frame;
-  }
-  MeasuredResource Measured() {
-    MeasuredResource resource;
+  void Read(MeasuredResource& resource) {
     const uint64_t parts = from.Unsigned();
     resource.known = (parts & kKnown) != 0;
     if (resource.known) {
@@ -190,28 +61,50 @@ struct FrameFields {
       resource.deviation = from.Real();
     }
     if ((parts & kLast) != 0) resource.last = from.Real();
-    return resource;
   }
-  Result<Frame> Read(NodesMeasured frame) {
-    frame.source = Text();
-    frame.window_end = from.Signed();
-    frame.amounts = Bool();
-    ReadList(from, frame.nodes, [this] {
-      NodeMetrics node;
-      node.name = Text();
-      node.cpu = Measured();
-      node.memory = Measured();
-      return node;
-    });
+  template <typename T>
+  void Read(T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      value = from.Below<uint64_t>(2) == 1;
+    } else if constexpr (std::is_enum_v<T>) {
+      value = from.Below(EndOf(T{}));
+    } else if constexpr (std::unsigned_integral<T>) {
+      value = static_cast<T>(from.Unsigned());
+    } else if constexpr (std::signed_integral<T>) {
+      value = from.Signed();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      value = from.Text();
+    } else if constexpr (std::is_same_v<T, Duration>) {
+      value = Duration(from.SignedWithin(kLongest.count()));
+    } else if constexpr (std::is_same_v<T, Time>) {
+      value = start + Duration(from.SignedWithin(kLongest.count()));
+    } else if constexpr (kIsVector<T>) {
+      // Each element is a byte or more, so a hostile number ends with the bytes.
+      for (uint64_t left = from.Unsigned(); left > 0 && from.ok(); --left) {
+        typename T::value_type element{};
+        Read(element);
+        if (from.ok()) value.push_back(std::move(element));
+      }
+    } else {
+      std::apply([this](auto&... field) { (this->Read(field), ...); }, FieldsOf(value));
+    }
+  }
+
+  template <typename T>
+  Result<Frame> Whole(T frame) {
+    Read(frame);
     return frame;
   }
-  Result<Frame> Read(Ended frame) {
-    frame.reason = Text();
+  Result<Frame> Whole(ClaimWritten frame) {
+    auto object = ReadObject(Kind::kResourceClaim, from.Text());
+    if (!object) return Fail(object.error());
+    frame.claim = std::get<ClaimPtr>(*object);
     return frame;
   }
+  Result<Frame> Whole(InformerEvent event);
 };
 
-Result<Frame> FrameFields::Read(InformerEvent event) {
+Result<Frame> FrameReader::Whole(InformerEvent event) {
   size_t bytes = 0;
   const auto read = [&](api::ObjectPtr& to) -> Result<void> {
     const std::string_view encoded = from.Text();
@@ -222,7 +115,7 @@ Result<Frame> FrameFields::Read(InformerEvent event) {
     return {};
   };
   event.kind = KindHere();
-  event.type = from.Below(kEventTypes);
+  Read(event.type);
   const uint64_t parts = from.Unsigned();
   if ((parts & kOldIsKnown) != 0) {
     const std::string_view key = from.Text();
@@ -236,13 +129,7 @@ Result<Frame> FrameFields::Read(InformerEvent event) {
   if ((parts & kNew) != 0) {
     if (auto done = read(event.new_object); !done) return Fail(done.error());
   }
-  if ((parts & kUndecodable) != 0) {
-    informers::Undecodable& damage = event.undecodable.emplace();
-    for (std::string* text :
-         {&damage.key, &damage.uid, &damage.node_name, &damage.scheduler_name, &damage.error}) {
-      *text = Text();
-    }
-  }
+  if ((parts & kUndecodable) != 0) Read(event.undecodable.emplace());
   // What the handlers rely on.
   const bool has_old = api::MetaOf(event.old_object) != nullptr;
   const bool has_new = api::MetaOf(event.new_object) != nullptr;
@@ -259,11 +146,11 @@ Result<Frame> FrameFields::Read(InformerEvent event) {
 }
 
 template <size_t index = 0>
-Result<Frame> ReadAs(uint64_t type, FrameFields& reader) {
+Result<Frame> ReadAs(uint64_t type, FrameReader& reader) {
   if constexpr (index == std::variant_size_v<Frame>) {
     return Fail("a frame of type " + std::to_string(type) + ", which this version does not know");
   } else {
-    if (type == index + 1) return reader.Read(std::variant_alternative_t<index, Frame>{});
+    if (type == index + 1) return reader.Whole(std::variant_alternative_t<index, Frame>{});
     return ReadAs<index + 1>(type, reader);
   }
 }
@@ -279,7 +166,7 @@ Result<Frame> ReadFrame(std::string_view& bytes, Time start,
   bytes = std::string_view(
       body.data() + body.size(),
       static_cast<size_t>(bytes.data() + bytes.size() - body.data()) - body.size());
-  FrameFields reader{ByteReader(body), start, plugin_kinds, known};
+  FrameReader reader{ByteReader(body), start, plugin_kinds, known};
   const uint64_t type = reader.from.Unsigned();
   Result<Frame> frame = ReadAs(type, reader);
   if (frame && !reader.from.ok()) return Fail("a frame ends within a field");
@@ -345,10 +232,6 @@ Result<void> RecordingReader::FindPluginKinds() {
     plugin_kinds_.push_back(*id);
   }
   return {};
-}
-
-std::string RecordingReader::Place() const {
-  return name_ + ": at byte " + std::to_string(chunk_at_) + ": ";
 }
 
 void RecordingReader::Stop(std::string what, bool torn) {

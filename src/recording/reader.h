@@ -49,7 +49,7 @@ class RecordingReader {
   bool NextChunk();
   // Ends it.
   void Stop(std::string what, bool torn);
-  std::string Place() const;
+  std::string Place() const { return name_ + ": at byte " + std::to_string(chunk_at_) + ": "; }
 
   std::vector<std::filesystem::path> parts_;
   size_t part_ = 0;

@@ -70,8 +70,6 @@ std::string RecordedText::Annotation(std::string_view key, std::string_view valu
   return std::ranges::binary_search(kRead, key) ? std::string(value) : Digest(value);
 }
 
-std::string RecordedText::Raw(std::string_view json) { return '"' + Digest(json) + '"'; }
-
 std::string RecordedText::Digest(std::string_view text) const {
   std::array<char, 17> digits{};
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(),

@@ -18,7 +18,7 @@ class RecordedText final : public api::TextFilter {
   RecordedText(uint64_t key_a, uint64_t key_b) : key_a_(key_a), key_b_(key_b) {}
 
   std::string Annotation(std::string_view key, std::string_view value) override;
-  std::string Raw(std::string_view json) override;
+  std::string Raw(std::string_view json) override { return '"' + Digest(json) + '"'; }
 
  private:
   std::string Digest(std::string_view text) const;

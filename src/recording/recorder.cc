@@ -113,7 +113,7 @@ void Recorder::Finish() {
 void Recorder::BeginTurn(Time now, Time wall_now) {
   if (!recording_) return;
   if (now - handed_over_ >= kBatchAge) HandOver(now);
-  frames_.Append(TurnBegan{now, wall_now}, batch_.frames);
+  frames_.Append(TurnBegan{now, wall_now - now}, batch_.frames);
 }
 
 void Recorder::Take(const scheduler::Message& message) {
@@ -124,9 +124,9 @@ void Recorder::Take(const scheduler::Message& message) {
                       std::is_same_v<T, ClaimWritten>) {
           batch_.late.emplace_back(batch_.frames.size(), taken);
         } else if constexpr (std::is_same_v<T, binding::BindOutcome>) {
-          frames_.Append(BindEnded{taken.pod_uid, taken.node_name, taken.status, taken.stage,
-                                   taken.failed_plugin, taken.unknown},
-                         batch_.frames);
+          frames_.Append(
+              BindEnded{taken.pod_uid, taken.node_name, taken.status, taken.stage, taken.unknown},
+              batch_.frames);
         } else if constexpr (std::is_same_v<T, scheduler::ReloadRequested>) {
           frames_.Append(Reloaded{config::ToYaml(config::WithoutSecrets(*taken.next))},
                          batch_.frames);

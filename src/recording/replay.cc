@@ -217,7 +217,7 @@ ReplayReport Replayer::Run() {
   while (const Frame* frame = Peek()) {
     if (std::holds_alternative<TurnBegan>(*frame)) {
       const auto turn = std::get<TurnBegan>(TakeFrame());
-      clock_.Correct(turn.wall_now - turn.now);
+      clock_.Correct(turn.wall_offset);
       SetTime(turn.now);
       Feed();
     } else {
@@ -276,7 +276,6 @@ void Replayer::FeedMessage(Frame frame) {
                                        .node_name = std::move(message.node_name),
                                        .status = std::move(message.status),
                                        .stage = message.stage,
-                                       .failed_plugin = std::move(message.failed_plugin),
                                        .unknown = message.unknown,
                                        .state = {},
                                        .timings = {}};

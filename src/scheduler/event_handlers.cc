@@ -57,44 +57,14 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
     metrics_.CountUndecodable(event.kind);
   }
   metrics_.Start();
-  const bool of_plugin = informers::PluginKindOf(event.kind).has_value();
-  switch (of_plugin ? informers::Kind::kFirstPluginKind : event.kind) {
-    case informers::Kind::kPod:
-      HandlePod(event, now);
-      break;
-    case informers::Kind::kNode:
-      HandleNode(event, now);
-      break;
-    case informers::Kind::kNamespace:
-    case informers::Kind::kService:
-    case informers::Kind::kReplicationController:
-    case informers::Kind::kReplicaSet:
-    case informers::Kind::kStatefulSet:
-    case informers::Kind::kPodDisruptionBudget:
-    case informers::Kind::kPersistentVolume:
-    case informers::Kind::kPersistentVolumeClaim:
-    case informers::Kind::kStorageClass:
-    case informers::Kind::kCsiNode:
-    case informers::Kind::kCsiDriver:
-    case informers::Kind::kCsiStorageCapacity:
-    case informers::Kind::kVolumeAttachment:
-    case informers::Kind::kVolumeAttributesClass:
-    case informers::Kind::kResourceClaim:
-    case informers::Kind::kResourceClaimTemplate:
-    case informers::Kind::kDeviceClass:
-    case informers::Kind::kResourceSlice:
-    case informers::Kind::kDeviceTaintRule:
-    case informers::Kind::kPodGroup:
-    case informers::Kind::kCompositePodGroup:
-    case informers::Kind::kWorkload:
-    case informers::Kind::kNodeResourceTopology:
-    case informers::Kind::kElasticQuota:
-    case informers::Kind::kFirstPluginKind:
-      HandleOtherObject(event, now);
-      break;
-    case informers::Kind::kCoschedulingPodGroup:
-      HandleOtherObject(Counted(event, state_.features), now);
-      break;
+  if (event.kind == informers::Kind::kPod) {
+    HandlePod(event, now);
+  } else if (event.kind == informers::Kind::kNode) {
+    HandleNode(event, now);
+  } else if (event.kind == informers::Kind::kCoschedulingPodGroup) {
+    HandleOtherObject(Counted(event, state_.features), now);
+  } else {
+    HandleOtherObject(event, now);
   }
   state_.object_waits.Notify(event);
   metrics_.Finish(event.kind);
@@ -392,7 +362,7 @@ void EventHandlers::MoveForTaintRule(const informers::InformerEvent& event, Time
            (!selector.device || std::ranges::find(slice.spec.devices, *selector.device,
                                                   &api::Device::name) != slice.spec.devices.end());
   };
-  state_.cluster.objects.ForEachResourceSlice(
+  state_.cluster.objects.ForEach<api::ResourceSlice>(
       [&](const std::shared_ptr<const api::ResourceSlice>& slice) {
         if (!concerns(before, *slice) && !concerns(after, *slice)) return;
         Move(EventResource::kResourceSlice, action::kUpdate, slice, slice, now);

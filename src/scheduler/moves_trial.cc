@@ -15,8 +15,6 @@ namespace berth::scheduler {
 CacheMovesTrial::CacheMovesTrial(SchedulerState& state, CycleBudget& budget)
     : state_(state), budget_(budget), trial_(state.cluster.cache.BeginTrial()) {}
 
-void CacheMovesTrial::Remove(const PodInfo& pod) { trial_.Remove(pod.pod->metadata.uid); }
-
 PodInfoPtr CacheMovesTrial::Successor(const api::Pod& pod) {
   return state_.cluster.cache.MakePodInfo(PendingCopy(pod, pod.metadata.name));
 }

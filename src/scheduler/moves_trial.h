@@ -18,7 +18,7 @@ class CacheMovesTrial final : public MovesTrial {
   // `budget` is that of the cycle. Both must outlive the trial.
   CacheMovesTrial(SchedulerState& state, CycleBudget& budget);
 
-  void Remove(const PodInfo& pod) override;
+  void Remove(const PodInfo& pod) override { trial_.Remove(pod.pod->metadata.uid); }
   PodInfoPtr Successor(const api::Pod& pod) override;
   bool Fits(const PodInfo& pod, NodeRow row) override;
   NodeRow BestNode(const PodInfo& pod, NodeRow but) override;

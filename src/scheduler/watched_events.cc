@@ -2,61 +2,43 @@
 #include "src/scheduler/watched_events.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "src/base/logging.h"
 
 namespace berth::scheduler {
+namespace {
+
+// Of the other kinds no events are made.
+constexpr std::pair<informers::Kind, EventResource> kResources[] = {
+    {informers::Kind::kNode, EventResource::kNode},
+    {informers::Kind::kNamespace, EventResource::kNamespace},
+    {informers::Kind::kPersistentVolume, EventResource::kPersistentVolume},
+    {informers::Kind::kPersistentVolumeClaim, EventResource::kPersistentVolumeClaim},
+    {informers::Kind::kStorageClass, EventResource::kStorageClass},
+    {informers::Kind::kCsiNode, EventResource::kCsiNode},
+    {informers::Kind::kCsiDriver, EventResource::kCsiDriver},
+    {informers::Kind::kCsiStorageCapacity, EventResource::kCsiStorageCapacity},
+    {informers::Kind::kVolumeAttachment, EventResource::kVolumeAttachment},
+    {informers::Kind::kResourceClaim, EventResource::kResourceClaim},
+    {informers::Kind::kDeviceClass, EventResource::kDeviceClass},
+    {informers::Kind::kResourceSlice, EventResource::kResourceSlice},
+    {informers::Kind::kPodGroup, EventResource::kPodGroup},
+    {informers::Kind::kCoschedulingPodGroup, EventResource::kPodGroup},
+    {informers::Kind::kCompositePodGroup, EventResource::kCompositePodGroup},
+    {informers::Kind::kNodeResourceTopology, EventResource::kNodeResourceTopology},
+    {informers::Kind::kElasticQuota, EventResource::kElasticQuota},
+};
+
+}  // namespace
 
 std::optional<EventResource> EventResourceOf(informers::Kind kind) {
   if (const auto own = informers::PluginKindOf(kind)) return berth::EventResourceOf(*own);
-  switch (kind) {
-    case informers::Kind::kNode:
-      return EventResource::kNode;
-    case informers::Kind::kNamespace:
-      return EventResource::kNamespace;
-    case informers::Kind::kPersistentVolume:
-      return EventResource::kPersistentVolume;
-    case informers::Kind::kPersistentVolumeClaim:
-      return EventResource::kPersistentVolumeClaim;
-    case informers::Kind::kStorageClass:
-      return EventResource::kStorageClass;
-    case informers::Kind::kCsiNode:
-      return EventResource::kCsiNode;
-    case informers::Kind::kCsiDriver:
-      return EventResource::kCsiDriver;
-    case informers::Kind::kCsiStorageCapacity:
-      return EventResource::kCsiStorageCapacity;
-    case informers::Kind::kVolumeAttachment:
-      return EventResource::kVolumeAttachment;
-    case informers::Kind::kResourceClaim:
-      return EventResource::kResourceClaim;
-    case informers::Kind::kDeviceClass:
-      return EventResource::kDeviceClass;
-    case informers::Kind::kResourceSlice:
-      return EventResource::kResourceSlice;
-    case informers::Kind::kPodGroup:
-    case informers::Kind::kCoschedulingPodGroup:
-      return EventResource::kPodGroup;
-    case informers::Kind::kCompositePodGroup:
-      return EventResource::kCompositePodGroup;
-    case informers::Kind::kNodeResourceTopology:
-      return EventResource::kNodeResourceTopology;
-    case informers::Kind::kElasticQuota:
-      return EventResource::kElasticQuota;
-    case informers::Kind::kPod:
-    case informers::Kind::kFirstPluginKind:
-    case informers::Kind::kService:
-    case informers::Kind::kReplicationController:
-    case informers::Kind::kReplicaSet:
-    case informers::Kind::kStatefulSet:
-    case informers::Kind::kPodDisruptionBudget:
-    case informers::Kind::kVolumeAttributesClass:
-    case informers::Kind::kResourceClaimTemplate:
-    case informers::Kind::kDeviceTaintRule:
-    case informers::Kind::kWorkload:
-      break;
-  }
-  return std::nullopt;
+  const auto found =
+      std::ranges::find(kResources, kind, &std::pair<informers::Kind, EventResource>::first);
+  if (found == std::end(kResources)) return std::nullopt;
+  return found->second;
 }
 
 bool IsWatched(EventResource resource, const Features& features) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "berth/cluster_event.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <utility>
 
 #include "berth/plugin_kinds.h"
 #include "berth/resources.h"
@@ -10,99 +13,66 @@
 namespace berth {
 namespace {
 
+constexpr auto kOwnKinds = static_cast<size_t>(EventResource::kFirstPluginKind);
+
+// In the order of EventResource.
+constexpr auto kResourceNames = std::to_array<std::string_view>({
+    "*",
+    "Pod",
+    "AssignedPod",
+    "UnscheduledPod",
+    "TargetPod",
+    "Node",
+    "Namespace",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "storage.k8s.io/CSINode",
+    "storage.k8s.io/CSIDriver",
+    "storage.k8s.io/VolumeAttachment",
+    "storage.k8s.io/CSIStorageCapacity",
+    "storage.k8s.io/StorageClass",
+    "resource.k8s.io/ResourceClaim",
+    "resource.k8s.io/ResourceSlice",
+    "resource.k8s.io/DeviceClass",
+    "scheduling.k8s.io/PodGroup",
+    "scheduling.k8s.io/CompositePodGroup",
+    "noderesourcetopologies.v1alpha2.topology.node.k8s.io",
+    "elasticquotas.v1alpha1.scheduling.x-k8s.io",
+    "nodes.v1beta1.metrics.k8s.io",
+});
+static_assert(kResourceNames.size() == kOwnKinds);
+
 std::string_view ResourceName(EventResource resource) {
-  switch (resource) {
-    case EventResource::kWildcard:
-      return "*";
-    case EventResource::kPod:
-      return "Pod";
-    case EventResource::kAssignedPod:
-      return "AssignedPod";
-    case EventResource::kUnscheduledPod:
-      return "UnscheduledPod";
-    case EventResource::kTargetPod:
-      return "TargetPod";
-    case EventResource::kNode:
-      return "Node";
-    case EventResource::kNamespace:
-      return "Namespace";
-    case EventResource::kPersistentVolume:
-      return "PersistentVolume";
-    case EventResource::kPersistentVolumeClaim:
-      return "PersistentVolumeClaim";
-    case EventResource::kCsiNode:
-      return "storage.k8s.io/CSINode";
-    case EventResource::kCsiDriver:
-      return "storage.k8s.io/CSIDriver";
-    case EventResource::kVolumeAttachment:
-      return "storage.k8s.io/VolumeAttachment";
-    case EventResource::kCsiStorageCapacity:
-      return "storage.k8s.io/CSIStorageCapacity";
-    case EventResource::kStorageClass:
-      return "storage.k8s.io/StorageClass";
-    case EventResource::kResourceClaim:
-      return "resource.k8s.io/ResourceClaim";
-    case EventResource::kResourceSlice:
-      return "resource.k8s.io/ResourceSlice";
-    case EventResource::kDeviceClass:
-      return "resource.k8s.io/DeviceClass";
-    case EventResource::kPodGroup:
-      return "scheduling.k8s.io/PodGroup";
-    case EventResource::kCompositePodGroup:
-      return "scheduling.k8s.io/CompositePodGroup";
-    case EventResource::kNodeResourceTopology:
-      return "noderesourcetopologies.v1alpha2.topology.node.k8s.io";
-    case EventResource::kElasticQuota:
-      return "elasticquotas.v1alpha1.scheduling.x-k8s.io";
-    case EventResource::kNodeMetrics:
-      return "nodes.v1beta1.metrics.k8s.io";
-    case EventResource::kFirstPluginKind:
-      break;
-  }
-  return PluginKinds().EventName(static_cast<api::PluginKindId>(
-      static_cast<size_t>(resource) - static_cast<size_t>(EventResource::kFirstPluginKind)));
+  const auto number = static_cast<size_t>(resource);
+  if (number < kOwnKinds) return kResourceNames[number];
+  return PluginKinds().EventName(static_cast<api::PluginKindId>(number - kOwnKinds));
 }
+
+constexpr auto kActionNames = std::to_array<std::pair<ActionType, std::string_view>>({
+    {action::kAdd, "Add"},
+    {action::kDelete, "Delete"},
+    {action::kUpdateNodeAllocatable, "UpdateNodeAllocatable"},
+    {action::kUpdateNodeLabel, "UpdateNodeLabel"},
+    {action::kUpdateNodeTaint, "UpdateNodeTaint"},
+    {action::kUpdateNodeCondition, "UpdateNodeCondition"},
+    {action::kUpdateNodeAnnotation, "UpdateNodeAnnotation"},
+    {action::kUpdateNodeDeclaredFeature, "UpdateNodeDeclaredFeature"},
+    {action::kUpdateNodePreemptionPolicy, "UpdateNodePreemptionPolicy"},
+    {action::kUpdatePodLabel, "UpdatePodLabel"},
+    {action::kUpdatePodScaleDown, "UpdatePodScaleDown"},
+    {action::kUpdatePodScaleUp, "UpdatePodScaleUp"},
+    {action::kUpdatePodToleration, "UpdatePodToleration"},
+    {action::kUpdatePodSchedulingGatesEliminated, "UpdatePodSchedulingGatesEliminated"},
+    {action::kUpdatePodGeneratedResourceClaim, "UpdatePodGeneratedResourceClaim"},
+    {action::kAll, "All"},
+    {action::kUpdate, "Update"},
+});
 
 // A mixture of actions has no name.
 std::string_view ActionName(ActionType action) {
-  switch (action) {
-    case action::kAdd:
-      return "Add";
-    case action::kDelete:
-      return "Delete";
-    case action::kUpdateNodeAllocatable:
-      return "UpdateNodeAllocatable";
-    case action::kUpdateNodeLabel:
-      return "UpdateNodeLabel";
-    case action::kUpdateNodeTaint:
-      return "UpdateNodeTaint";
-    case action::kUpdateNodeCondition:
-      return "UpdateNodeCondition";
-    case action::kUpdateNodeAnnotation:
-      return "UpdateNodeAnnotation";
-    case action::kUpdateNodeDeclaredFeature:
-      return "UpdateNodeDeclaredFeature";
-    case action::kUpdateNodePreemptionPolicy:
-      return "UpdateNodePreemptionPolicy";
-    case action::kUpdatePodLabel:
-      return "UpdatePodLabel";
-    case action::kUpdatePodScaleDown:
-      return "UpdatePodScaleDown";
-    case action::kUpdatePodScaleUp:
-      return "UpdatePodScaleUp";
-    case action::kUpdatePodToleration:
-      return "UpdatePodToleration";
-    case action::kUpdatePodSchedulingGatesEliminated:
-      return "UpdatePodSchedulingGatesEliminated";
-    case action::kUpdatePodGeneratedResourceClaim:
-      return "UpdatePodGeneratedResourceClaim";
-    case action::kAll:
-      return "All";
-    case action::kUpdate:
-      return "Update";
-    default:
-      return "";
-  }
+  const auto named =
+      std::ranges::find(kActionNames, action, &decltype(kActionNames)::value_type::first);
+  return named == kActionNames.end() ? "" : named->second;
 }
 
 bool ResourceMatches(EventResource registered, EventResource incoming) {

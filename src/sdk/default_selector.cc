@@ -39,7 +39,7 @@ void RequireSelector(const std::optional<api::LabelSelector>& selector,
 LabelSelectorMatcher DefaultSelector(const api::Pod& pod, const Listers& listers) {
   const std::string& namespace_ = pod.metadata.namespace_;
   api::StringMap labels;
-  listers.ForEachService(namespace_, [&](const api::Service& service) {
+  listers.ForEach<api::Service>(namespace_, [&](const api::Service& service) {
     if (service.spec.selector.empty()) return;
     const auto on_pod = [&](const auto& label) {
       const std::string* value = api::Find(pod.metadata.labels, label.first);
@@ -53,7 +53,7 @@ LabelSelectorMatcher DefaultSelector(const api::Pod& pod, const Listers& listers
   if (owner == nullptr) return LabelSelectorMatcher::OfLabels(labels);
   if (owner->kind == "ReplicationController" && owner->api_version == "v1") {
     // Its labels replace those of services, where a controller of the apps group adds its own.
-    if (const auto* rc = listers.FindReplicationController(namespace_, owner->name)) {
+    if (const auto* rc = listers.Find<api::ReplicationController>(namespace_, owner->name)) {
       MergeLabels(rc->spec.selector, labels);
     }
     return LabelSelectorMatcher::OfLabels(labels);
@@ -61,11 +61,11 @@ LabelSelectorMatcher DefaultSelector(const api::Pod& pod, const Listers& listers
   LabelSelectorMatcher selector = LabelSelectorMatcher::OfLabels(labels);
   if (owner->api_version != "apps/v1") return selector;
   if (owner->kind == "ReplicaSet") {
-    if (const auto* set = listers.FindReplicaSet(namespace_, owner->name)) {
+    if (const auto* set = listers.Find<api::ReplicaSet>(namespace_, owner->name)) {
       RequireSelector(set->spec.selector, selector);
     }
   } else if (owner->kind == "StatefulSet") {
-    if (const auto* set = listers.FindStatefulSet(namespace_, owner->name)) {
+    if (const auto* set = listers.Find<api::StatefulSet>(namespace_, owner->name)) {
       RequireSelector(set->spec.selector, selector);
     }
   }

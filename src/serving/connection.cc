@@ -215,10 +215,6 @@ void Connection::OnReady(int /*fd*/, uint32_t events) {
   if (broken || !Drive()) server_.Close(id_);
 }
 
-void Connection::HaveTurn() {
-  if (!Drive()) server_.Close(id_);
-}
-
 bool Connection::Drive() {
   uint32_t before = wanted_;
   while (true) {

@@ -76,7 +76,9 @@ class Connection final : public base::FdListener {
 
   void OnReady(int fd, uint32_t events) override;
   // It is its turn to go on with the handshake. To be the caller's last use of it.
-  void HaveTurn();
+  void HaveTurn() {
+    if (!Drive()) server_.Close(id_);
+  }
   uint64_t id() const { return id_; }
   const std::string& peer() const { return peer_; }
   // The handler's answer to request number `number`; later ones are ignored.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/serving/http.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -15,6 +17,27 @@ const std::string* Find(const Fields& fields, std::string_view name) {
   }
   return nullptr;
 }
+
+constexpr auto kStatusTexts = std::to_array<std::pair<int, std::string_view>>({
+    {200, "OK"},
+    {302, "Found"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {406, "Not Acceptable"},
+    {408, "Request Timeout"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
+    {505, "HTTP Version Not Supported"},
+});
 
 }  // namespace
 
@@ -42,46 +65,9 @@ const std::string* Request::FindHeader(std::string_view name) const { return Fin
 const std::string* Request::FindQuery(std::string_view name) const { return Find(query, name); }
 
 std::string_view StatusText(int code) {
-  switch (code) {
-    case 200:
-      return "OK";
-    case 302:
-      return "Found";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 406:
-      return "Not Acceptable";
-    case 408:
-      return "Request Timeout";
-    case 413:
-      return "Content Too Large";
-    case 414:
-      return "URI Too Long";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 501:
-      return "Not Implemented";
-    case 503:
-      return "Service Unavailable";
-    case 504:
-      return "Gateway Timeout";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "";
-  }
+  const auto known =
+      std::ranges::find(kStatusTexts, code, &decltype(kStatusTexts)::value_type::first);
+  return known == kStatusTexts.end() ? "" : known->second;
 }
 
 Response ErrorText(int code, std::string_view line) {

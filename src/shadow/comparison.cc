@@ -86,10 +86,6 @@ void Comparison::Seen(const api::Pod& pod, Time now) {
   pending.seen = now;
 }
 
-void Comparison::ForgetOnlyBerth(const Pending& pending) {
-  if (pending.only_berth()) --num_only_berth_;
-}
-
 // Not from Decided(), which belongs to a scheduling cycle.
 void Comparison::ShowOnlyBerth() {
   metrics_.Set(series_.only_berth, static_cast<double>(num_only_berth_));
@@ -113,8 +109,6 @@ void Comparison::Refused(const api::Pod& pod) {
   if (it->second.only_berth()) ++num_only_berth_;
   ShowOnlyBerth();
 }
-
-void Comparison::Gone(const api::Pod& pod) { Take(pod.metadata.uid); }
 
 std::optional<Comparison::Pending> Comparison::Take(const std::string& uid) {
   const auto it = pending_.find(uid);

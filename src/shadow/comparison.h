@@ -43,7 +43,7 @@ class Comparison final : public scheduler::ShadowListener {
   void Bound(const std::shared_ptr<const api::Pod>& pod, std::string_view node_name,
              const scheduler::Opinion& opinion, Time now) override;
   void Refused(const api::Pod& pod) override;
-  void Gone(const api::Pod& pod) override;
+  void Gone(const api::Pod& pod) override { Take(pod.metadata.uid); }
 
   Summary Summarize() const;
 
@@ -66,7 +66,9 @@ class Comparison final : public scheduler::ShadowListener {
   // What the two choices lack to the best score.
   void GiveAway(int64_t by_berth, int64_t by_other);
   std::optional<Pending> Take(const std::string& uid);
-  void ForgetOnlyBerth(const Pending& pending);
+  void ForgetOnlyBerth(const Pending& pending) {
+    if (pending.only_berth()) --num_only_berth_;
+  }
   void ShowOnlyBerth();
 
   const Clock& clock_;

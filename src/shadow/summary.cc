@@ -106,9 +106,7 @@ void AppendJson(std::string_view name, const std::vector<OnlyOne>& pods, base::J
     one.Add("pod", found.pod);
     one.Add("node", found.node);
     one.AddIfNotEmpty("why", found.why);
-    one.Close();
   }
-  list.Close();
 }
 
 void AppendDurations(std::string_view name, const Durations& durations, base::JsonObject& to) {
@@ -116,7 +114,6 @@ void AppendDurations(std::string_view name, const Durations& durations, base::Js
   object.Add("count", durations.count());
   object.Add("p50Nanoseconds", durations.Percentile(0.5).count());
   object.Add("p99Nanoseconds", durations.Percentile(0.99).count());
-  object.Close();
 }
 
 void AppendJson(const Disagreement& found, std::string& out) {
@@ -128,7 +125,6 @@ void AppendJson(const Disagreement& found, std::string& out) {
   if (found.berth_score) object.Add("berthScore", *found.berth_score);
   if (found.other_score) object.Add("otherScore", *found.other_score);
   object.Add("why", found.why);
-  object.Close();
 }
 
 }  // namespace

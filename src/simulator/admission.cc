@@ -344,7 +344,6 @@ class JsonOfObject : public base::JsonObject {
     base::JsonObject metadata(Key("metadata"));
     metadata.Add("name", name);
     metadata.AddIfNotEmpty("namespace", namespace_);
-    metadata.Close();
   }
   void AddTree(std::string_view name, const ConfigValue& value) {
     if (!value.is_null()) Key(name) += value.ToJson();

@@ -287,8 +287,6 @@ void MemoryApi::ForEachPodOn(
   for (const std::string& key : at->second) visit(FindPod(key));
 }
 
-size_t MemoryApi::Count(informers::Kind kind) const { return Of(kind).size(); }
-
 std::optional<MemoryApi::ObjectPath> MemoryApi::ParsePath(std::string_view path) {
   constexpr std::string_view kHeads[] = {"/api/v1/", "/apis/resource.k8s.io/v1/"};
   const auto* head = std::ranges::find_if(
@@ -312,10 +310,6 @@ std::optional<MemoryApi::ObjectPath> MemoryApi::ParsePath(std::string_view path)
 std::string_view MemoryApi::ObjectPath::namespace_() const {
   const size_t slash = key.find('/');
   return slash == std::string::npos ? "" : std::string_view(key).substr(0, slash);
-}
-
-std::string_view MemoryApi::ObjectPath::name() const {
-  return std::string_view(key).substr(key.find('/') + 1);
 }
 
 // "namespace/name" of the pod group whose status the request patches, or "".

@@ -89,7 +89,7 @@ class MemoryApi final : public client::ApiClient {
   // The pods whose node that is, by key; takes no time for the others.
   void ForEachPodOn(std::string_view node,
                     const std::function<void(const std::shared_ptr<const api::Pod>&)>& visit) const;
-  size_t Count(informers::Kind kind) const;
+  size_t Count(informers::Kind kind) const { return Of(kind).size(); }
 
   // How often an object came, changed or went.
   uint64_t changes() const { return num_changes_; }
@@ -134,7 +134,7 @@ class MemoryApi final : public client::ApiClient {
 
     // Views of the key.
     std::string_view namespace_() const;
-    std::string_view name() const;
+    std::string_view name() const { return std::string_view(key).substr(key.find('/') + 1); }
   };
 
   // Of the core group and of resource.k8s.io. `path` must outlive the answer.

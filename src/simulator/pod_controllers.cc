@@ -243,8 +243,6 @@ void AppendTemplate(const api::Pod& pod, std::string& out) {
   base::JsonObject spec(object.Key("spec"));
   for (const auto& [name, value] : *Member(*read, "spec").map()) spec.Key(name) += value.ToJson();
   spec.AddIfNotEmpty("runtimeClassName", NotedRuntimeClass(pod));
-  spec.Close();
-  object.Close();
 }
 
 }  // namespace
@@ -321,8 +319,6 @@ void AppendJson(const std::vector<PodController>& stored, std::string_view& sepa
       if (name != "template") spec.Key(name) += value.ToJson();
     }
     AppendTemplate(*one.pod, spec.Key("template"));
-    spec.Close();
-    object.Close();
   }
 }
 

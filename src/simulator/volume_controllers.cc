@@ -67,9 +67,6 @@ bool WaitsForConsumer(const MemoryApi& api, const api::PersistentVolumeClaim& cl
 
 }  // namespace
 
-VolumeControllers::VolumeControllers(MemoryApi& api, base::Executor& executor)
-    : api_(api), executor_(executor) {}
-
 void VolumeControllers::See(const informers::InformerEvent& event) {
   const api::ObjectPtr& object = std::holds_alternative<std::monostate>(event.new_object)
                                      ? event.old_object

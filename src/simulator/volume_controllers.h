@@ -27,7 +27,7 @@ namespace berth::simulator {
 class VolumeControllers {
  public:
   // Both must outlive it.
-  VolumeControllers(MemoryApi& api, base::Executor& executor);
+  VolumeControllers(MemoryApi& api, base::Executor& executor) : api_(api), executor_(executor) {}
   VolumeControllers(const VolumeControllers&) = delete;
   VolumeControllers& operator=(const VolumeControllers&) = delete;
 

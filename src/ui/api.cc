@@ -72,10 +72,6 @@ Api::Api(ClusterSource source, std::vector<api::ObjectPtr> objects, const Story*
 
 Api::~Api() { Stop(); }
 
-void Api::Stop() {
-  for (Worker* worker : {&looking_, &trying_}) worker->line.Stop();
-}
-
 void Api::Install() {
   router_.Answer("/api/map", [this](const Request& /*request*/) { return Json(picture()->map); });
   router_.Answer("/api/node", [this](const Request& request) { return AnswerNode(request); });

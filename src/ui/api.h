@@ -83,7 +83,9 @@ class Api {
 
   // Interrupts what is being worked on, which is answered with 503, as is what waits. To be called
   // before the server goes.
-  void Stop();
+  void Stop() {
+    for (Worker* worker : {&looking_, &trying_}) worker->line.Stop();
+  }
 
  private:
   struct Picture {

@@ -25,7 +25,6 @@ void AppendUntil(const std::vector<uint32_t>& until, std::string& out) {
       AppendJson(step, list.Next());
     }
   }
-  list.Close();
 }
 
 }  // namespace
@@ -110,9 +109,7 @@ void ClusterMap::AppendAmounts(const std::vector<Amounts>& amounts, size_t num_r
     JsonObject few(member);
     AppendJsonNumbers(some.rows, few.Key("rows"));
     AppendJsonNumbers(some.values, few.Key("values"));
-    few.Close();
   }
-  object.Close();
 }
 
 void ClusterMap::AppendNodes(std::string& out) const {
@@ -125,7 +122,6 @@ void ClusterMap::AppendNodes(std::string& out) const {
   AppendJsonNumbers(node_pool_, nodes.Key("pool"));
   AppendUntil(node_until_, nodes.Key("until"));
   AppendJsonNumbers(node_zone_, nodes.Key("zone"));
-  nodes.Close();
 }
 
 void ClusterMap::AppendPods(std::string& out) const {
@@ -139,7 +135,6 @@ void ClusterMap::AppendPods(std::string& out) const {
   AppendJsonNumbers(pod_priority_, pods.Key("priority"));
   AppendAmounts(requests_, num_pods(), pods.Key("requests"));
   AppendUntil(pod_until_, pods.Key("until"));
-  pods.Close();
 }
 
 }  // namespace berth::ui

@@ -21,7 +21,6 @@ void AddList(std::string_view name, const std::vector<T>& values,
   if (values.empty()) return;
   JsonList list(out.Key(name));
   for (const T& value : values) append(value, list.Next());
-  list.Close();
 }
 
 void AddTerms(std::string_view name, const std::optional<api::PodAffinity>& affinity,
@@ -48,14 +47,12 @@ void AppendSelectors(const api::PodSpec& spec, std::string& out) {
   AddList("tolerations", spec.tolerations, explain::AppendToleration, object);
   AddList("topologySpreadConstraints", spec.topology_spread_constraints, explain::AppendConstraint,
           object);
-  object.Close();
 }
 
 void AppendCondition(const api::NodeCondition& condition, std::string& out) {
   JsonObject object(out);
   object.Add("status", condition.status);
   object.Add("type", condition.type);
-  object.Close();
 }
 
 }  // namespace
@@ -78,8 +75,6 @@ void AppendNodeFacts(const api::Node& node, std::string& out) {
   object.Add("name", node.metadata.name);
   JsonList taints(object.Key("taints"));
   for (const api::Taint& taint : node.spec.taints) explain::AppendTaintValue(taint, taints.Next());
-  taints.Close();
-  object.Close();
 }
 
 void AppendPodFacts(const api::Pod& pod, std::string& out) {
@@ -87,7 +82,6 @@ void AppendPodFacts(const api::Pod& pod, std::string& out) {
   object.Add("created", CreatedAt(pod.metadata.creation_timestamp));
   explain::AppendStringMap(pod.metadata.labels, object.Key("labels"));
   AppendSelectors(pod.spec, object.Key("selectors"));
-  object.Close();
 }
 
 }  // namespace berth::ui

@@ -21,7 +21,6 @@ template <typename Numbers>
 void AppendJsonNumbers(const Numbers& numbers, std::string& out) {
   base::JsonList list(out);
   for (const auto number : numbers) base::AppendJson(number, list.Next());
-  list.Close();
 }
 
 // Seconds since the epoch; 0: it is not known when the object was made.

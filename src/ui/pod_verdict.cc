@@ -36,9 +36,7 @@ void AppendNearMisses(const engine::Judgement& judgement, std::string& out) {
     const explain::Rejection rejection = explain::RejectionOf(judgement, group);
     object.AddIfNotEmpty("plugin", rejection.plugins);
     base::AppendJsonList(rejection.reasons, object.Key("reasons"));
-    object.Close();
   }
-  list.Close();
 }
 
 }  // namespace
@@ -95,7 +93,6 @@ Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view
     base::AppendJsonList(commands, object.Key("commands"));
     object.Add("cost", fix.cost);
     base::AppendJsonList(fix.nodes, object.Key("nodes"));
-    object.Close();
   }
   list.Close();
   explain::AddFixFacts(fixes, document);

@@ -52,7 +52,7 @@ Story::Story(recording::RecordingReader& reader, const Limits& limits) {
 
 void Story::Take(const recording::Frame& frame) {
   if (const auto* turn = std::get_if<recording::TurnBegan>(&frame)) {
-    now_ = turn->wall_now;
+    now_ = turn->now + turn->wall_offset;
   } else if (const auto* event = std::get_if<informers::InformerEvent>(&frame)) {
     TakeEvent(*event);
   } else if (const auto* decision = std::get_if<recording::AttemptEnded>(&frame)) {
@@ -167,7 +167,6 @@ void Story::AppendDecisions(std::string& out) const {
   base::AppendJsonList(node_names_.names(), document.Key("nodes"));
   base::AppendJsonList(pods_, document.Key("pod"));
   AppendJsonNumbers(times_, document.Key("time"));
-  document.Close();
 }
 
 }  // namespace berth::ui

@@ -21,10 +21,8 @@ type berth struct {
 	fields map[string]map[string]bool
 	// As a gate's facts are written.
 	gates map[string]string
-	// What they were, by name, the oldest first.
-	earlierGates map[string][]earlierGate
-	// Of those, what stands behind it.
-	needs map[string][]string
+	// What a gate is from a version on, the oldest first.
+	gateStates map[string][]gateState
 	// The gates that its plugins and the daemon act upon: all that a source names beside the table.
 	usedGates map[string]bool
 	// As the head of a metric's facts is written.
@@ -42,8 +40,8 @@ var (
 	ownKind        = regexp.MustCompile(`BERTH_API_KIND\(\w+, "(?:([\w.-]+)/)?(\w+)", "(\w+)"\)`)
 	ownType        = regexp.MustCompile(`(?s)struct FieldsOf<([\w:]+)> \{(.*?)\n\};`)
 	ownField       = regexp.MustCompile(`Field<\s*\d+,\s*&[\w:]+>\(\s*"(\w+)"`)
-	ownGate        = regexp.MustCompile(`\{"(\w+)",\s*k(\w+),\s*(true|false),\s*(true|false)(?:,\s*"([^"]*)")?\}`)
-	ownEarlierGate = regexp.MustCompile(`\{"(\w+)",\s*(\d+),\s*k(\w+),\s*(true|false),\s*(true|false)\}`)
+	ownGate        = regexp.MustCompile(`\{"(\w+)",\s*\{([^}]*)\}(?:,\s*"([^"]*)")?\}`)
+	ownGateState   = regexp.MustCompile(`(?:From\((\d+), )?k(Alpha|Beta|GA|Deprecated)(On|Off)?(Locked)?\b`)
 	ownMetric      = regexp.MustCompile(`(Counter|Gauge|Histogram)\(\s*"(\w+)",\s*k(\w+),\s*\{([^}]*)\}`)
 	pageMetric     = regexp.MustCompile("`(\\w+_\\w*\\*?)`")
 	quoted         = regexp.MustCompile(`"((?:[^"\\\n]|\\.)*)"`)
@@ -52,27 +50,52 @@ var (
 // customGroups are those of custom resources: other projects define them.
 var customGroups = []string{"scheduling.x-k8s.io", "topology.node.k8s.io"}
 
-// earlierGate is what a gate was up to a minor version.
-type earlierGate struct {
-	until      int
-	stage      string
-	on, locked bool
+// gateState is what a gate is from a minor version on, in words.
+type gateState struct {
+	since int
+	text  string
 }
 
 // gateAt is a gate as Berth has it when it emulates the minor version.
 func (b *berth) gateAt(name string, minor int) string {
-	for _, was := range b.earlierGates[name] {
-		if minor <= was.until {
-			return gateText(was.stage, was.on, was.locked, slices.Clone(b.needs[name]))
+	found := ""
+	for _, state := range b.gateStates[name] {
+		if state.since <= minor {
+			found = state.text
 		}
 	}
-	return b.gates[name]
+	return found
+}
+
+// readGates reads the table of gates.
+func (b *berth) readGates(tree string) error {
+	table, err := cppText(tree, "src/config/feature_gate_table.cc")
+	if err != nil {
+		return err
+	}
+	for _, m := range ownGate.FindAllStringSubmatch(table, -1) {
+		needs := strings.Fields(m[3])
+		states := []gateState{{0, gateText("PreAlpha", false, false, needs)}}
+		for _, state := range ownGateState.FindAllStringSubmatch(m[2], -1) {
+			since := 0
+			if state[1] != "" {
+				if since, err = strconv.Atoi(state[1]); err != nil {
+					return err
+				}
+			}
+			on := state[3] == "On" || (state[3] == "" && (state[2] == "Beta" || state[2] == "GA"))
+			states = append(states, gateState{since, gateText(state[2], on, state[4] != "", needs)})
+		}
+		b.gateStates[m[1]] = states
+		b.gates[m[1]] = states[len(states)-1].text
+	}
+	return nil
 }
 
 // readBerth reads Berth's tables. A sort of which it finds nothing is an error: then the tables have another form.
 func readBerth(tree string) (*berth, error) {
 	own := &berth{fields: map[string]map[string]bool{}, gates: map[string]string{}, usedGates: map[string]bool{},
-		metrics: map[string]string{}, earlierGates: map[string][]earlierGate{}, needs: map[string][]string{}}
+		metrics: map[string]string{}, gateStates: map[string][]gateState{}}
 	kinds, err := cppText(tree, "src/api/kinds.h")
 	if err != nil {
 		return nil, err
@@ -98,25 +121,8 @@ func readBerth(tree string) (*berth, error) {
 		}
 		own.fields[m[1]] = names
 	}
-	gates, err := cppText(tree, "src/config/feature_gate_table.cc")
-	if err != nil {
+	if err := own.readGates(tree); err != nil {
 		return nil, err
-	}
-	for _, m := range ownGate.FindAllStringSubmatch(gates, -1) {
-		own.gates[m[1]] = gateText(m[2], m[3] == "true", m[4] == "true", strings.Fields(m[5]))
-		own.needs[m[1]] = strings.Fields(m[5])
-	}
-	history, err := cppText(tree, "src/config/feature_gate_history.cc")
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range ownEarlierGate.FindAllStringSubmatch(history, -1) {
-		until, err := strconv.Atoi(m[2])
-		if err != nil {
-			return nil, err
-		}
-		own.earlierGates[m[1]] = append(own.earlierGates[m[1]],
-			earlierGate{until: until, stage: m[3], on: m[4] == "true", locked: m[5] == "true"})
 	}
 	asked, err := cppText(tree, "src/config/feature_gates.cc")
 	if err != nil {

@@ -23,16 +23,16 @@ class PlainAssumedVolumes final : public AssumedVolumes {
   explicit PlainAssumedVolumes(const Listers& listers) : listers_(listers) {}
 
   const api::PersistentVolume* FindVolume(std::string_view name) const override {
-    return Latest(volumes, listers_.FindPersistentVolume(name));
+    return Latest(volumes, listers_.Find<api::PersistentVolume>(name));
   }
   const api::PersistentVolumeClaim* FindClaim(std::string_view namespace_,
                                               std::string_view name) const override {
-    return Latest(claims, listers_.FindPersistentVolumeClaim(namespace_, name));
+    return Latest(claims, listers_.Find<api::PersistentVolumeClaim>(namespace_, name));
   }
   void ForEachVolumeOfClass(
       std::string_view storage_class,
       const std::function<void(const api::PersistentVolume&)>& visit) const override {
-    listers_.ForEachPersistentVolumeOfClass(
+    listers_.ForEachBy<api::PersistentVolume>(
         storage_class,
         [&](const api::PersistentVolume& volume) { visit(*Latest(volumes, &volume)); });
   }

@@ -69,7 +69,6 @@ void AppendAttemptEnded(std::string_view name, const std::optional<AttemptEnded>
   object.Add("code", CodeName(decision->code));
   object.AddIfNotEmpty("node", decision->node_name);
   object.AddIfNotEmpty("message", decision->message);
-  object.Close();
 }
 
 void AppendReplayTable(const std::string& id, const recording::Header& header,
@@ -137,7 +136,6 @@ void AppendReplayJson(const std::string& id, const recording::Header& header,
     AppendAttemptEnded("recorded", difference.recorded, one);
     AppendAttemptEnded("replayed", difference.replayed, one);
     one.AddIfNotEmpty("why", difference.why);
-    one.Close();
   }
   list.Close();
   object.Close();

@@ -279,8 +279,6 @@ void Daemon::Reload(config::SchedulerConfiguration next, std::function<void(Resu
       std::make_shared<const config::SchedulerConfiguration>(std::move(next)), std::move(done)});
 }
 
-std::optional<std::string> Daemon::CheckLoop() const { return loop_watch_->Problem(); }
-
 std::optional<std::string> Daemon::CheckLeaderElection() const {
   return elector_ == nullptr ? std::nullopt : elector_->Check(kOverdueTolerance);
 }

@@ -96,7 +96,7 @@ class Daemon {
   bool lost_lease() const { return lost_lease_; }
 
   // For /livez: what is wrong, when the scheduling loop does not turn.
-  std::optional<std::string> CheckLoop() const;
+  std::optional<std::string> CheckLoop() const { return loop_watch_->Problem(); }
   // For /healthz and /readyz: what is wrong, when the lease is long overdue.
   std::optional<std::string> CheckLeaderElection() const;
 

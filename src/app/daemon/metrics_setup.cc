@@ -154,10 +154,10 @@ void DescribeBuild(Registry& registry, const config::FeatureGates& gates,
   const std::string oldest = "1." + std::to_string(min_compatibility_minor);
   set(Metric::kVersionInfo, {"kube", kKubernetesVersion.substr(1), emulated, oldest}, 1);
   set(Metric::kBuildInfo, {kVersion}, 1);
-  for (const config::FeatureGate& known : config::KnownFeatureGates()) {
-    const config::FeatureGate gate = config::GateAt(known, gates.emulated_minor());
-    if (gate.stage == config::FeatureStage::kPreAlpha) continue;
-    set(Metric::kKubernetesFeatureEnabled, {gate.name, StageName(gate.stage)},
+  for (const config::FeatureGate& gate : config::KnownFeatureGates()) {
+    const config::FeatureStage stage = gate.At(gates.emulated_minor()).stage;
+    if (stage == config::FeatureStage::kPreAlpha) continue;
+    set(Metric::kKubernetesFeatureEnabled, {gate.name, StageName(stage)},
         gates.Enabled(gate.name) ? 1 : 0);
   }
 }

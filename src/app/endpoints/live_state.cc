@@ -25,7 +25,6 @@ void AppendAmounts(const cache::Cache& cache, NodeRow row, const std::vector<Res
     if (amount == 0) continue;
     amounts.Add(id == kCpu ? "milliCPU" : cache.resource_names().Name(id), amount);
   }
-  amounts.Close();
 }
 
 void AppendNode(cache::Cache& cache, NodeRow row, const std::vector<const cache::CachedPod*>& pods,
@@ -47,10 +46,7 @@ void AppendNode(cache::Cache& cache, NodeRow row, const std::vector<const cache:
     pod.Add("pod", cached->info->pod->metadata.Key());
     pod.Add("uid", cached->info->pod->metadata.uid);
     if (cached->assumed) pod.Add("assumed", true);
-    pod.Close();
   }
-  list.Close();
-  node.Close();
 }
 
 std::string_view PlaceName(queue::Place place, const queue::QueuedPod& pod) {
@@ -112,7 +108,6 @@ void AppendPending(const scheduler::Scheduler& scheduler,
   pod.Add("pod", key);
   pod.Add("uid", metadata.uid);
   explain::AddPosition(position, pod);
-  pod.Close();
 }
 
 }  // namespace

@@ -117,17 +117,17 @@ bool FindObject(const berth_handle* handle, int32_t kind, berth_string namespace
   }
   switch (kind) {
     case BERTH_KIND_NAMESPACE:
-      return show(listers.FindNamespace(Text(name)));
+      return show(listers.Find<api::Namespace>(Text(name)));
     case BERTH_KIND_PERSISTENT_VOLUME:
-      return show(listers.FindPersistentVolume(Text(name)));
+      return show(listers.Find<api::PersistentVolume>(Text(name)));
     case BERTH_KIND_PERSISTENT_VOLUME_CLAIM:
-      return show(listers.FindPersistentVolumeClaim(Text(namespace_), Text(name)));
+      return show(listers.Find<api::PersistentVolumeClaim>(Text(namespace_), Text(name)));
     case BERTH_KIND_CSI_NODE:
-      return show(listers.FindCSINode(Text(name)));
+      return show(listers.Find<api::CSINode>(Text(name)));
     case BERTH_KIND_CSI_DRIVER:
-      return show(listers.FindCSIDriver(Text(name)));
+      return show(listers.Find<api::CSIDriver>(Text(name)));
     case BERTH_KIND_STORAGE_CLASS:
-      return show(listers.FindStorageClass(Text(name)));
+      return show(listers.Find<api::StorageClass>(Text(name)));
     default:
       return false;
   }
@@ -146,15 +146,15 @@ void EachObject(const berth_handle* handle, int32_t kind, berth_string of,
   }
   switch (kind) {
     case BERTH_KIND_NAMESPACE:
-      return listers.ForEachNamespace(show);
+      return listers.ForEach<api::Namespace>(show);
     case BERTH_KIND_PERSISTENT_VOLUME:
-      return listers.ForEachPersistentVolumeOfClass(Text(of), show);
+      return listers.ForEachBy<api::PersistentVolume>(Text(of), show);
     case BERTH_KIND_CSI_STORAGE_CAPACITY:
-      return listers.ForEachCSIStorageCapacityOfClass(Text(of), show);
+      return listers.ForEachBy<api::CSIStorageCapacity>(Text(of), show);
     case BERTH_KIND_SERVICE:
-      return listers.ForEachService(Text(of), show);
+      return listers.ForEach<api::Service>(Text(of), show);
     case BERTH_KIND_VOLUME_ATTACHMENT:
-      return listers.ForEachVolumeAttachmentOfNode(Text(of), show);
+      return listers.ForEachBy<api::VolumeAttachment>(Text(of), show);
     default:
       return;
   }

@@ -33,5 +33,16 @@ TEST(Utf8Test, BytesThatAreNoCharacterAreFoundAndReplaced) {
   }
 }
 
+TEST(Utf8Test, TheFrontEndsWithAWholeCharacter) {
+  constexpr std::string_view kText =
+      "a\xE2\x82\xAC"
+      "b";
+  EXPECT_EQ(Utf8Front(kText, 0), "");
+  EXPECT_EQ(Utf8Front(kText, 3), "a");
+  EXPECT_EQ(Utf8Front(kText, 4), "a\xE2\x82\xAC");
+  EXPECT_EQ(Utf8Front(kText, 5), kText);
+  EXPECT_EQ(Utf8Front(kText, 9), kText);
+}
+
 }  // namespace
 }  // namespace berth::base

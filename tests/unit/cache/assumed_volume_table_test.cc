@@ -53,7 +53,7 @@ TEST_F(AssumedVolumeTableTest, WhatIsAssumedHoldsUntilItIsRestored) {
   ASSERT_TRUE(table_.Assume(claim));
   EXPECT_EQ(ClaimOf("v"), "c");
   EXPECT_EQ(NodeOf("c"), "n");
-  EXPECT_EQ(shown_.FindPersistentVolume("v")->spec.claim_ref, std::nullopt)
+  EXPECT_EQ(shown_.Find<api::PersistentVolume>("v")->spec.claim_ref, std::nullopt)
       << "others see what the API server shows";
   table_.Restore(*volume);
   table_.Restore(*claim);

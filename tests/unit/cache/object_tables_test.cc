@@ -28,22 +28,22 @@ std::shared_ptr<const T> Make(std::string namespace_, std::string name, std::str
 
 std::vector<std::string> Services(const Listers& listers, std::string_view namespace_) {
   std::vector<std::string> names;
-  listers.ForEachService(
+  listers.ForEach<api::Service>(
       namespace_, [&](const api::Service& service) { names.push_back(Shown(service.metadata)); });
   return names;
 }
 
 std::vector<std::string> Budgets(const Listers& listers, std::string_view namespace_) {
   std::vector<std::string> names;
-  listers.ForEachPodDisruptionBudget(namespace_, [&](const api::PodDisruptionBudget& budget) {
-    names.push_back(Shown(budget.metadata));
-  });
+  listers.ForEach<api::PodDisruptionBudget>(
+      namespace_,
+      [&](const api::PodDisruptionBudget& budget) { names.push_back(Shown(budget.metadata)); });
   return names;
 }
 
 std::vector<std::string> Namespaces(const Listers& listers) {
   std::vector<std::string> names;
-  listers.ForEachNamespace(
+  listers.ForEach<api::Namespace>(
       [&](const api::Namespace& object) { names.push_back(Shown(object.metadata)); });
   return names;
 }
@@ -67,19 +67,19 @@ TEST(ObjectTablesTest, ANewVersionTakesThePlaceOfTheOld) {
   ObjectTables tables;
   tables.Set(Make<api::ReplicaSet>("shop", "web", "1"));
   tables.Set(Make<api::ReplicaSet>("shop", "web", "2"));
-  ASSERT_NE(tables.FindReplicaSet("shop", "web"), nullptr);
-  EXPECT_EQ(tables.FindReplicaSet("shop", "web")->metadata.resource_version, "2");
+  ASSERT_NE(tables.Find<api::ReplicaSet>("shop", "web"), nullptr);
+  EXPECT_EQ(tables.Find<api::ReplicaSet>("shop", "web")->metadata.resource_version, "2");
 }
 
 TEST(ObjectTablesTest, KindsOfOneNameAreKeptApart) {
   ObjectTables tables;
   tables.Set(Make<api::ReplicaSet>("shop", "web"));
-  EXPECT_NE(tables.FindReplicaSet("shop", "web"), nullptr);
-  EXPECT_EQ(tables.FindStatefulSet("shop", "web"), nullptr);
-  EXPECT_EQ(tables.FindReplicationController("shop", "web"), nullptr);
-  EXPECT_EQ(tables.FindReplicaSet("shop", "db"), nullptr);
-  EXPECT_EQ(tables.FindReplicaSet("", "web"), nullptr);
-  EXPECT_EQ(tables.FindNamespace("web"), nullptr);
+  EXPECT_NE(tables.Find<api::ReplicaSet>("shop", "web"), nullptr);
+  EXPECT_EQ(tables.Find<api::StatefulSet>("shop", "web"), nullptr);
+  EXPECT_EQ(tables.Find<api::ReplicationController>("shop", "web"), nullptr);
+  EXPECT_EQ(tables.Find<api::ReplicaSet>("shop", "db"), nullptr);
+  EXPECT_EQ(tables.Find<api::ReplicaSet>("", "web"), nullptr);
+  EXPECT_EQ(tables.Find<api::Namespace>("web"), nullptr);
 }
 
 TEST(ObjectTablesTest, GenerationsGrowWithEachChangeAndWithNothingElse) {
@@ -100,7 +100,7 @@ TEST(ObjectTablesTest, GenerationsGrowWithEachChangeAndWithNothingElse) {
   tables.Set(Make<api::Namespace>("", "shop"));
   EXPECT_EQ(grew(), std::pair(true, true)) << "a namespace is added";
   (void)Services(tables, "shop");
-  (void)tables.FindNamespace("shop");
+  (void)tables.Find<api::Namespace>("shop");
   tables.Remove(Make<api::Service>("shop", "db"));
   tables.Remove(Make<api::Namespace>("", "other"));
   EXPECT_EQ(grew(), std::pair(false, false)) << "reads, and removals of what is not there";
@@ -143,7 +143,7 @@ TEST(ObjectTablesTest, TheNewestVersionIsShownWhetherOrNotItCounts) {
   tables.Set(Make<api::StatefulSet>("shop", "db", "1"));
   const auto second = Make<api::StatefulSet>("shop", "db", "2");
   tables.Set(second);
-  EXPECT_EQ(tables.FindStatefulSet("shop", "db"), second.get());
+  EXPECT_EQ(tables.Find<api::StatefulSet>("shop", "db"), second.get());
 }
 
 TEST(ObjectTablesTest, BudgetsCountByThemselvesAndWithTheirStatus) {
@@ -220,10 +220,10 @@ TEST(ObjectTablesTest, AfterAnyChangesItShowsWhatPlainRowsShow) {
       ASSERT_EQ(Services(tables, in), services.Of(in));
       ASSERT_EQ(Budgets(tables, in), budgets.Of(in));
       for (const char* of : {"a", "b", "c"}) {
-        ASSERT_EQ(shown(tables.FindNamespace(of)), namespaces.Find("", of));
-        ASSERT_EQ(shown(tables.FindReplicationController(in, of)), controllers.Find(in, of));
-        ASSERT_EQ(shown(tables.FindReplicaSet(in, of)), replica_sets.Find(in, of));
-        ASSERT_EQ(shown(tables.FindStatefulSet(in, of)), stateful_sets.Find(in, of));
+        ASSERT_EQ(shown(tables.Find<api::Namespace>(of)), namespaces.Find("", of));
+        ASSERT_EQ(shown(tables.Find<api::ReplicationController>(in, of)), controllers.Find(in, of));
+        ASSERT_EQ(shown(tables.Find<api::ReplicaSet>(in, of)), replica_sets.Find(in, of));
+        ASSERT_EQ(shown(tables.Find<api::StatefulSet>(in, of)), stateful_sets.Find(in, of));
       }
     }
   }

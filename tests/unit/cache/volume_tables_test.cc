@@ -51,19 +51,19 @@ auto Into(std::vector<std::string>& names) {
 
 std::vector<std::string> VolumesOf(const Listers& listers, std::string_view storage_class) {
   std::vector<std::string> names;
-  listers.ForEachPersistentVolumeOfClass(storage_class, Into<api::PersistentVolume>(names));
+  listers.ForEachBy<api::PersistentVolume>(storage_class, Into<api::PersistentVolume>(names));
   return names;
 }
 
 std::vector<std::string> CapacitiesOf(const Listers& listers, std::string_view storage_class) {
   std::vector<std::string> names;
-  listers.ForEachCSIStorageCapacityOfClass(storage_class, Into<api::CSIStorageCapacity>(names));
+  listers.ForEachBy<api::CSIStorageCapacity>(storage_class, Into<api::CSIStorageCapacity>(names));
   return names;
 }
 
 std::vector<std::string> AttachmentsOf(const Listers& listers, std::string_view node) {
   std::vector<std::string> names;
-  listers.ForEachVolumeAttachmentOfNode(node, Into<api::VolumeAttachment>(names));
+  listers.ForEachBy<api::VolumeAttachment>(node, Into<api::VolumeAttachment>(names));
   return names;
 }
 
@@ -100,16 +100,16 @@ TEST(VolumeTablesTest, EachKindIsFoundByItsName) {
   Set(tables, named(api::CSINode()));
   Set(tables, named(api::CSIDriver()));
   Set(tables, named(api::VolumeAttributesClass()));
-  EXPECT_NE(tables.FindPersistentVolume("a"), nullptr);
-  EXPECT_NE(tables.FindPersistentVolumeClaim("shop", "a"), nullptr);
-  EXPECT_EQ(tables.FindPersistentVolumeClaim("", "a"), nullptr);
-  EXPECT_NE(tables.FindStorageClass("a"), nullptr);
-  EXPECT_NE(tables.FindCSINode("a"), nullptr);
-  EXPECT_NE(tables.FindCSIDriver("a"), nullptr);
-  EXPECT_NE(tables.FindVolumeAttributesClass("a"), nullptr);
+  EXPECT_NE(tables.Find<api::PersistentVolume>("a"), nullptr);
+  EXPECT_NE(tables.Find<api::PersistentVolumeClaim>("shop", "a"), nullptr);
+  EXPECT_EQ(tables.Find<api::PersistentVolumeClaim>("", "a"), nullptr);
+  EXPECT_NE(tables.Find<api::StorageClass>("a"), nullptr);
+  EXPECT_NE(tables.Find<api::CSINode>("a"), nullptr);
+  EXPECT_NE(tables.Find<api::CSIDriver>("a"), nullptr);
+  EXPECT_NE(tables.Find<api::VolumeAttributesClass>("a"), nullptr);
   EXPECT_EQ(tables.volumes_generation(), 6u);
   EXPECT_EQ(tables.generation(), 0u);
-  EXPECT_EQ(tables.FindStorageClass("b"), nullptr);
+  EXPECT_EQ(tables.Find<api::StorageClass>("b"), nullptr);
 }
 
 TEST(VolumeTablesTest, AVolumeThatChangesItsClassIsFoundUnderTheNewOne) {
@@ -235,7 +235,7 @@ TEST(VolumeTablesTest, AfterAnyChangesTheIndicesShowWhatPlainListsShow) {
       std::ranges::move(volumes.Of(of), std::back_inserter(all));
     }
     std::vector<std::string> visited;
-    tables.ForEachPersistentVolume(Into<api::PersistentVolume>(visited));
+    tables.ForEach<api::PersistentVolume>(Into<api::PersistentVolume>(visited));
     ASSERT_THAT(visited, UnorderedElementsAreArray(all));
   }
 }

@@ -76,9 +76,10 @@ TEST(FeatureGateTableTest, HasTheDefaultsOfKubernetes137) {
     const auto gate = std::find_if(known.begin(), known.end(),
                                    [&](const FeatureGate& entry) { return entry.name == c.name; });
     ASSERT_NE(gate, known.end());
-    EXPECT_EQ(gate->enabled_by_default, c.enabled);
-    EXPECT_EQ(gate->locked, c.locked);
-    EXPECT_EQ(gate->stage, c.stage);
+    const GateState& state = gate->At(GateVersions::kNewest);
+    EXPECT_EQ(state.enabled_by_default, c.enabled);
+    EXPECT_EQ(state.locked, c.locked);
+    EXPECT_EQ(state.stage, c.stage);
     EXPECT_EQ(FeatureGates().Enabled(c.name), c.enabled);
   }
 }
@@ -227,16 +228,18 @@ TEST(FeatureGatesTest, GatesOfDevicesThatAreActedUponAreNotWarnedOf) {
   }
 }
 
-TEST(FeatureGateTableTest, EarlierGatesAreKnownAndInOrder) {
-  std::pair<std::string_view, int> previous;
-  for (const EarlierGate& gate : EarlierFeatureGates()) {
+TEST(FeatureGateTableTest, StatesAreInTheOrderOfVersionsThatAreEmulated) {
+  for (const FeatureGate& gate : KnownFeatureGates()) {
     SCOPED_TRACE(gate.name);
-    EXPECT_LT(previous, std::pair(gate.name, gate.until));
-    previous = {gate.name, gate.until};
-    EXPECT_GE(gate.until, GateVersions::kOldest);
-    EXPECT_LT(gate.until, GateVersions::kNewest);
-    EXPECT_TRUE(std::ranges::any_of(KnownFeatureGates(),
-                                    [&](const FeatureGate& now) { return now.name == gate.name; }));
+    EXPECT_NE(gate.At(GateVersions::kNewest).stage, FeatureStage::kPreAlpha);
+    int previous = -1;
+    for (const GateState& state : gate.states) {
+      if (state.stage == FeatureStage::kPreAlpha) continue;
+      EXPECT_LT(previous, state.since);
+      previous = state.since;
+      EXPECT_LE(state.since, GateVersions::kNewest);
+      if (state.since != 0) EXPECT_GT(state.since, GateVersions::kOldest);
+    }
   }
 }
 

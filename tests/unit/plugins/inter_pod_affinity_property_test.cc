@@ -169,7 +169,7 @@ class Plain {
     const std::string& name = other.metadata.namespace_;
     bool in_namespace = NamesNamespace(term, pod_, name);
     if (term.namespace_selector) {
-      const api::Namespace* known = listers_.FindNamespace(name);
+      const api::Namespace* known = listers_.Find<api::Namespace>(name);
       in_namespace = in_namespace || *term.namespace_selector == api::LabelSelector() ||
                      (known != nullptr && Selects(term.namespace_selector, known->metadata.labels));
     }
@@ -180,7 +180,7 @@ class Plain {
                        [&](const api::PodAffinityTerm& term) { return PodMeans(term, other); });
   }
   bool PlacedMeansPod(const api::Pod& placed, const api::PodAffinityTerm& term) const {
-    const api::Namespace* known = listers_.FindNamespace(pod_.metadata.namespace_);
+    const api::Namespace* known = listers_.Find<api::Namespace>(pod_.metadata.namespace_);
     return (NamesNamespace(term, placed, pod_.metadata.namespace_) ||
             Selects(term.namespace_selector,
                     known == nullptr ? api::StringMap() : known->metadata.labels)) &&

@@ -146,7 +146,7 @@ class VolumeBindingPropertyTest : public testing::Test, public VolumeBindingFixt
       ASSERT_TRUE(volume->spec.claim_ref);
       EXPECT_TRUE(taken.insert(volume->spec.claim_ref->name).second)
           << "two volumes for " << volume->spec.claim_ref->name;
-      const auto* shown = handle.plain_listers.FindPersistentVolume(name);
+      const auto* shown = handle.plain_listers.Find<api::PersistentVolume>(name);
       if (shown->spec.claim_ref) {
         EXPECT_EQ(shown->spec.claim_ref->name, volume->spec.claim_ref->name);
       }

@@ -240,7 +240,7 @@ TEST_F(RecorderTest, ARecordingOfAnotherFormatSaysWhoWroteIt) {
   Header header;
   header.berth_version = "0.9";
   std::string json = ToJson(header);
-  const std::string_view format = "\"format\":3";
+  const std::string_view format = "\"format\":4";
   ASSERT_NE(json.find(format), std::string::npos) << json;
   json.replace(json.find(format), format.size(), "\"format\":1");
   std::string bytes;
@@ -249,7 +249,7 @@ TEST_F(RecorderTest, ARecordingOfAnotherFormatSaysWhoWroteIt) {
   ASSERT_FALSE(reader);
   EXPECT_EQ(reader.error().message,
             "old.rec: at byte 0: a recording of format 1, written by Berth 0.9; this version reads "
-            "format 3");
+            "format 4");
 }
 
 TEST_F(RecorderTest, DamagedBytesAreFound) {

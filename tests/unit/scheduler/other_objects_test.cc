@@ -61,14 +61,14 @@ TEST_F(OtherObjectsTest, WhatTheInformersSayOfThemReachesTheListers) {
   Post(EventType::kAdded, Kind::kStatefulSet, {}, first);
   Post(EventType::kAdded, Kind::kNamespace, {}, Make<api::Namespace>("", "shop", "1"));
   Turn();
-  EXPECT_EQ(scheduler().objects().FindStatefulSet("shop", "db"), first.get());
-  EXPECT_NE(scheduler().objects().FindNamespace("shop"), nullptr);
+  EXPECT_EQ(scheduler().objects().Find<api::StatefulSet>("shop", "db"), first.get());
+  EXPECT_NE(scheduler().objects().Find<api::Namespace>("shop"), nullptr);
   Post(EventType::kUpdated, Kind::kStatefulSet, first, second);
   Turn();
-  EXPECT_EQ(scheduler().objects().FindStatefulSet("shop", "db"), second.get());
+  EXPECT_EQ(scheduler().objects().Find<api::StatefulSet>("shop", "db"), second.get());
   Post(EventType::kDeleted, Kind::kStatefulSet, second, {});
   Turn();
-  EXPECT_EQ(scheduler().objects().FindStatefulSet("shop", "db"), nullptr);
+  EXPECT_EQ(scheduler().objects().Find<api::StatefulSet>("shop", "db"), nullptr);
 }
 
 TEST_F(OtherObjectsTest, TheyMoveNoParkedPod) {
