@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/recording/recorded_text.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 
+#include "src/api/read_annotations.h"
+
 namespace berth::recording {
 namespace {
-
-// What the scheduler and the in-tree plugins read.
-constexpr std::string_view kRead[] = {
-    "pv.kubernetes.io/bind-completed",
-    "pv.kubernetes.io/bound-by-controller",
-    "pv.kubernetes.io/provisioned-by",
-    "resource.kubernetes.io/extended-resource-claim",
-    "resource.kubernetes.io/pod-claim-name",
-    "scheduler.alpha.kubernetes.io/preferAvoidPods",
-    "storage.alpha.kubernetes.io/migrated-plugins",
-    "volume.beta.kubernetes.io/storage-class",
-    "volume.kubernetes.io/selected-node",
-};
 
 struct SipState {
   uint64_t v0;
@@ -67,7 +55,7 @@ uint64_t SipHash(uint64_t key_a, uint64_t key_b, std::string_view text) {
 }
 
 std::string RecordedText::Annotation(std::string_view key, std::string_view value) {
-  return std::ranges::binary_search(kRead, key) ? std::string(value) : Digest(value);
+  return api::IsReadAnnotation(key) ? std::string(value) : Digest(value);
 }
 
 std::string RecordedText::Digest(std::string_view text) const {

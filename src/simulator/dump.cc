@@ -6,31 +6,17 @@
 #include <variant>
 
 #include "src/api/decode.h"
+#include "src/api/read_annotations.h"
 
 namespace berth::simulator {
 namespace {
-
-template <typename T, typename... Kinds>
-constexpr bool kIsAnyOf = (std::is_same_v<T, Kinds> || ...);
-// Kinds whose annotations scheduling reads.
-template <typename T>
-constexpr bool kHasFactsInAnnotations =
-    kIsAnyOf<T, api::PersistentVolume, api::PersistentVolumeClaim, api::StorageClass, api::CSINode,
-             api::ResourceClaim, api::ResourceClaimTemplate>;
-
-// Holds whole manifests, with what others must not see.
-constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 template <typename T>
 std::string JsonOf(const T& object) {
   if (object.metadata.annotations.empty()) return api::EncodeJson(object);
   T copy = object;
-  if constexpr (kHasFactsInAnnotations<T>) {
-    std::erase_if(copy.metadata.annotations,
-                  [](const auto& annotation) { return annotation.first == kLastApplied; });
-  } else {
-    copy.metadata.annotations.clear();
-  }
+  std::erase_if(copy.metadata.annotations,
+                [](const auto& annotation) { return !api::IsReadAnnotation(annotation.first); });
   return api::EncodeJson(copy);
 }
 

@@ -1107,7 +1107,13 @@ kind: Pod
 metadata:
   name: secretive
   uid: "7"
-  annotations: {vault.example.com/token: hush, kubectl.kubernetes.io/last-applied-configuration: '{"hush":1}'}
+  annotations:
+    vault.example.com/token: hush
+    kubectl.kubernetes.io/last-applied-configuration: '{"hush":1}'
+    controller.kubernetes.io/pod-deletion-cost: "-7"
+    cluster-autoscaler.kubernetes.io/safe-to-evict: "false"
+    karpenter.sh/do-not-disrupt: "true"
+    kubernetes.io/config.mirror: "1"
 spec:
   tolerations: [{key: a, operator: Exists}]
   containers:
@@ -1149,6 +1155,12 @@ spec: {volumeName: v}
     const std::string dump = out_;
     EXPECT_THAT(dump, Not(HasSubstr("hush")));
     EXPECT_THAT(dump, HasSubstr(R"("pv.kubernetes.io/bind-completed":"yes")"));
+    // What says which pods may go, and in which order.
+    EXPECT_THAT(dump,
+                HasSubstr(R"("annotations":{"cluster-autoscaler.kubernetes.io/safe-to-evict":)"
+                          R"("false","controller.kubernetes.io/pod-deletion-cost":"-7",)"
+                          R"("karpenter.sh/do-not-disrupt":"true",)"
+                          R"("kubernetes.io/config.mirror":"1"})"));
     EXPECT_THAT(dump, HasSubstr(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass",)"
                                 R"("metadata":{"name":"gold"},"preemptionPolicy":"Never",)"
                                 R"("value":9})"));

@@ -143,6 +143,9 @@ TEST_F(RecorderTest, ADigestShowsAChangeAndDependsOnItsKey) {
   EXPECT_NE(text.Annotation("note", "a"), text.Annotation("note", "b"));
   EXPECT_NE(text.Annotation("note", "a"), other.Annotation("note", "a"));
   EXPECT_EQ(text.Annotation("volume.kubernetes.io/selected-node", "n"), "n");
+  // By these Relocation lets pods stay.
+  EXPECT_EQ(text.Annotation("karpenter.sh/do-not-disrupt", "true"), "true");
+  EXPECT_EQ(text.Annotation("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), "false");
   // The first and the last of the vectors of the reference implementation.
   const uint64_t key_a = 0x0706050403020100u;
   const uint64_t key_b = 0x0f0e0d0c0b0a0908u;
