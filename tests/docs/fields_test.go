@@ -35,18 +35,35 @@ func readSchemas(t *testing.T) schemas {
 	for _, m := range one.FindAllStringSubmatch(source, -1) {
 		found.types[m[1]] = schema{kind: m[2], goType: m[3], element: m[4], fields: m[5]}
 	}
-	list := regexp.MustCompile(`(?s)constexpr SchemaField (k\w+)\[\] = \{(.*?)\};`)
-	entry := regexp.MustCompile(`\{"(\w+)",\s*&(k\w+)`)
-	for _, m := range list.FindAllStringSubmatch(source, -1) {
-		for _, e := range entry.FindAllStringSubmatch(m[2], -1) {
-			found.fields[m[1]] = append(found.fields[m[1]], schemaField{e[1], e[2]})
+	entry := regexp.MustCompile(`\{"(\w+)",\s*&(k\w+(?:\.\w+)?)`)
+	fieldsIn := func(text string) (fields []schemaField) {
+		for _, e := range entry.FindAllStringSubmatch(text, -1) {
+			// The page's head says of these that all args may have them.
+			if e[1] != "apiVersion" && e[1] != "kind" {
+				fields = append(fields, schemaField{e[1], e[2]})
+			}
 		}
+		return fields
 	}
-	for _, m := range regexp.MustCompile(`\{"(\w+)",\s*\{kStruct, "[^"]*", nullptr, (k\w+)\}\}`).FindAllStringSubmatch(source, -1) {
-		found.args = append(found.args, schemaField{m[1], m[2]})
+	for _, m := range regexp.MustCompile(`(?s)constexpr SchemaField (k\w+)\[\] = \{(.*?)\};`).FindAllStringSubmatch(source, -1) {
+		found.fields[m[1]] = fieldsIn(m[2])
 	}
-	if declared := strings.Count(source, "constexpr Schema "); declared != len(found.types) || len(found.args) < 10 {
-		t.Fatalf("of %d schemas %d were read, and args of %d plugins", declared, len(found.types), len(found.args))
+	// A struct, and lists of it.
+	for _, m := range regexp.MustCompile(`(?s)constexpr Struct (k\w+)\{\s*"\[\]([^"]*)",(.*?)\};`).FindAllStringSubmatch(source, -1) {
+		found.fields[m[1]] = fieldsIn(m[3])
+		found.types[m[1]+".one"] = schema{kind: "kStruct", goType: m[2], fields: m[1]}
+		found.types[m[1]+".list"] = schema{kind: "kList", goType: "[]" + m[2], element: m[1] + ".one"}
+	}
+	// Args begin with fields that others have, too.
+	for _, m := range regexp.MustCompile(`(?s)constexpr Args (k\w+)\{\s*"v1\.(\w+)Args",\s*(k\w+),(.*?)\};`).FindAllStringSubmatch(source, -1) {
+		found.fields[m[1]] = append(slices.Clone(found.fields[m[3]]), fieldsIn(m[4])...)
+		found.args = append(found.args, schemaField{m[2], m[1]})
+	}
+	slices.SortFunc(found.args, func(a, b schemaField) int { return strings.Compare(a.name, b.name) })
+	declared := len(regexp.MustCompile(`constexpr (Schema|Struct|Args) k`).FindAllString(source, -1))
+	structs := strings.Count(source, "constexpr Struct k")
+	if read := len(found.types) - structs + len(found.args); declared != read || len(found.args) < 10 {
+		t.Fatalf("of %d schemas %d were read, and args of %d plugins", declared, read, len(found.args))
 	}
 	readConfigTables(t, found)
 	return found
