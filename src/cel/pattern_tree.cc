@@ -366,7 +366,8 @@ void Measure(PatternNode& node) {
   }
   if (node.op == PatternOp::kRepeat) {
     const int32_t times = node.max < 0 ? node.min : node.max;
-    if (times == 0) node.copies = 1;
+    // {0,} does not count, and what is in it does.
+    if (node.max == 0) node.copies = 1;
     if (times > 0) node.copies *= static_cast<uint32_t>(times);
   }
   node.go_instructions = Instructions(node, GoInstructions);

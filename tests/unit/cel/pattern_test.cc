@@ -70,6 +70,8 @@ TEST(PatternTest, ErrorsAreGos) {
   EXPECT_EQ(ErrorOf("a|*"), error("missing argument to repetition operator: `*`"));
   EXPECT_EQ(ErrorOf("x{2}{1001}"), error("invalid repeat count: `{1001}`"));
   EXPECT_EQ(ErrorOf("(x{100}){11}"), error("invalid repeat count: `{11}`"));
+  EXPECT_EQ(ErrorOf("((x{1000}){0,}){2}"), error("invalid repeat count: `{2}`"));
+  EXPECT_EQ(ErrorOf("((x{1000}){0,0}){2}"), "");
   EXPECT_EQ(ErrorOf("\\p{Nope}x"), error("invalid character class range: `\\p{Nope}`"));
   EXPECT_EQ(ErrorOf("x[a"), error("missing closing ]: `[a`"));
   EXPECT_EQ(ErrorOf("(a"), error("missing closing ): `(a`"));
