@@ -167,7 +167,7 @@ std::optional<std::string> StrandedSearch::PlaceWell(const PodPtr& pod, Steps& s
     trial_.TakeBackTo(mark);
     if (!best || stranded < best->first) best = {stranded, node};
   }
-  const std::string node = best ? best->second : places.front();
+  std::string node = best ? best->second : places.front();
   trial_.Place(*pod, node);
   return node;
 }
