@@ -138,6 +138,7 @@ TEST_F(WhatIfTest, ADrainMovesWhatComesBackAndLeavesDaemons) {
   Apply(Replica("agent", "DaemonSet").OnNode("n1"));
   Apply(test::MakePod().Name("bare").OnNode("n1"));
   Apply(test::MakePod().Name("static").OnNode("n1").Annotation("kubernetes.io/config.mirror", "x"));
+  Apply(Replica("unmarked", "Node").OnNode("n1"));
   Begin();
   const auto drained = Drain("n1", *simulation_);
   ASSERT_TRUE(drained);
