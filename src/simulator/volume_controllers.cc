@@ -148,6 +148,8 @@ void VolumeControllers::SyncVolume(const std::string& name) {
   const auto volume = FindIn<api::PersistentVolume>(api_, Kind::kPersistentVolume, name);
   if (volume == nullptr || !SeesTo(volume->metadata)) return;
   std::string phase = volume->status.phase;
+  // A manifest with a phase is a volume of some cluster, where a controller has seen it.
+  if (of_ == ControllersOf::kManifests && !phase.empty()) return;
   const auto& reference = volume->spec.claim_ref;
   if (!reference || reference->uid.empty()) {
     // Free, or promised; what was released stays so.

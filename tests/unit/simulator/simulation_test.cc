@@ -32,8 +32,9 @@ test::PodBuilder Pod(std::string_view name, std::string_view cpu = "1") {
 
 TEST_F(SimulationTest, ControllersOfManifestsLeaveAloneWhatIsStored) {
   simulation_->StartControllers(ControllersOf::kManifests);
-  const auto show = [this](const std::string& name, const std::string& uid) {
-    api::PersistentVolume volume = test::VolumeBuilder(name, "local").Phase("").Obj();
+  const auto show = [this](const std::string& name, const std::string& uid,
+                           std::string_view phase = "") {
+    api::PersistentVolume volume = test::VolumeBuilder(name, "local").Phase(phase).Obj();
     volume.metadata.uid = uid;
     simulation_->Apply(std::make_shared<const api::PersistentVolume>(volume));
   };
@@ -43,9 +44,11 @@ TEST_F(SimulationTest, ControllersOfManifestsLeaveAloneWhatIsStored) {
         ->status.phase;
   };
   show("manifest", "PersistentVolume/manifest");
+  show("seen", "PersistentVolume/seen", "Failed");
   show("stored", "5c0d");
   simulation_->RunDue();
   EXPECT_EQ(phase("manifest"), api::kVolumeAvailable);
+  EXPECT_EQ(phase("seen"), "Failed");
   EXPECT_EQ(phase("stored"), "");
   simulation_->EndControllers();
   show("later", "PersistentVolume/later");
