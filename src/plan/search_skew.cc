@@ -89,6 +89,8 @@ class SkewSearch final : private Search {
   std::vector<int64_t> before_;  // by domain
   std::vector<int64_t> stay_;    // by domain: those of before_ that leave it in no plan
   std::vector<char> takes_;      // by domain: whether a pod may come
+  std::vector<char> asked_;      // by domain: whether that was asked of any pod
+  bool all_asked_ = true;        // of each pod that is elsewhere
   int64_t may_come_ = 0;         // pods on nodes that do not count, and may leave these
   int64_t may_leave_ = 0;        // pods that count, and may go to such nodes
   std::vector<LeftOut> staying_;
@@ -112,6 +114,7 @@ void SkewSearch::FindMovers() {
   before_ = domains_.Count(trial_.simulation());
   stay_.assign(num_domains(), 0);
   takes_.assign(num_domains(), 0);
+  asked_.assign(num_domains(), 0);
   const std::vector<PodPtr> pods = PodsMadeBy(goal_.workload, trial_.simulation());
   const size_t before = trial_.depth();
   for (const PodPtr& one : going_) trial_.Remove(*one);
@@ -125,6 +128,7 @@ void SkewSearch::FindMovers() {
 void SkewSearch::AddMover(const PodPtr& pod) {
   const size_t own = domains_.On(pod->spec.node_name);
   if (std::string why = WhyItStays(*pod); !why.empty()) {
+    all_asked_ = false;
     AddStaying(pod, own, std::move(why));
     return;
   }
@@ -132,7 +136,9 @@ void SkewSearch::AddMover(const PodPtr& pod) {
   const Reach reach = ReachOf(pod, mover);
   bool leaves = false;
   for (size_t i = 0; i < num_domains(); ++i) {
-    if (i == own || reach.domains[i] == 0) continue;
+    if (i == own) continue;
+    asked_[i] = 1;
+    if (reach.domains[i] == 0) continue;
     takes_[i] = 1;
     leaves = true;
   }
@@ -366,10 +372,11 @@ bool SkewSearch::SpreadFor(const Aim& aim, Steps& steps) {
 
 std::string SkewSearch::WhyImpossible() const {
   constexpr size_t kMostNamed = 3;
+  if (std::ranges::max(asked_) == 0) return "none of its pods may move";
   std::string closed;
   size_t more = 0;
   for (size_t i = 0, named = 0; i < num_domains(); ++i) {
-    if (takes_[i] != 0) continue;
+    if (takes_[i] != 0 || asked_[i] == 0) continue;
     if (named++ < kMostNamed) {
       closed += (closed.empty() ? "" : ", ") + domains_.values()[i];
     } else {
@@ -377,7 +384,9 @@ std::string SkewSearch::WhyImpossible() const {
     }
   }
   if (more > 0) closed += " and " + std::to_string(more) + " more";
-  return "whichever pods move" + (closed.empty() ? "" : ": no pod may be placed in " + closed);
+  if (closed.empty()) return "whichever pods move";
+  return std::string("whichever pods move: no pod ") + (all_asked_ ? "" : "that may move ") +
+         "may be placed in " + closed;
 }
 
 // The cluster is as it is after these moves.

@@ -31,6 +31,31 @@ bool Evict(const api::Pod& pod, Simulation& simulation) {
 
 }  // namespace
 
+Disruptions::Disruptions(const Simulation& simulation)
+    : simulation_(simulation), budgets_(simulator::EvictionBudgetsOf(simulation)) {}
+
+Leave Disruptions::Ask(const api::Pod& pod) const {
+  const auto before = replaced_.find(pod.metadata.Key());
+  return budgets_.Ask(before == replaced_.end() ? pod : *before->second);
+}
+
+void Disruptions::Add(const PodPtr& pod) {
+  if (Ask(*pod) == Leave::kFree) return;
+  const auto before = replaced_.extract(pod->metadata.Key());
+  const PodPtr& counted = lost_.emplace_back(before.empty() ? pod : before.mapped());
+  budgets_.Count(*counted, -1);
+}
+
+void Disruptions::Update() {
+  std::erase_if(lost_, [this](const PodPtr& pod) {
+    const PodPtr successor = simulation_.FindPod(pod->metadata.Key());
+    if (successor == nullptr || successor->spec.node_name.empty()) return false;
+    budgets_.Count(*pod, 1);
+    replaced_.insert_or_assign(pod->metadata.Key(), pod);
+    return true;
+  });
+}
+
 Result<void> Cordon(std::string_view name, Simulation& simulation) {
   const auto node = simulator::FindIn<api::Node>(simulation.api(), Kind::kNode, name);
   if (node == nullptr) return Fail(NoNode(name, simulation));
@@ -48,10 +73,13 @@ Result<void> AddNodes(size_t count, std::string_view like, Simulation& simulatio
   return {};
 }
 
-Result<void> RemoveNode(std::string_view name, Simulation& simulation) {
+Result<void> RemoveNode(std::string_view name, Disruptions& disruptions, Simulation& simulation) {
   const std::vector<PodPtr> pods = PodsOn(simulation, name);
   if (!simulation.Delete(Kind::kNode, name)) return Fail(NoNode(name, simulation));
-  for (const PodPtr& pod : pods) simulation.Delete(Kind::kPod, pod->metadata.Key());
+  for (const PodPtr& pod : pods) {
+    disruptions.Add(pod);
+    simulation.Delete(Kind::kPod, pod->metadata.Key());
+  }
   for (const PodPtr& pod : pods) {
     if (ComesBack(*pod)) simulation.Apply(PendingCopy(*pod, pod->metadata.name));
   }
@@ -59,22 +87,21 @@ Result<void> RemoveNode(std::string_view name, Simulation& simulation) {
   return {};
 }
 
-Result<Drained> Drain(std::string_view name, Simulation& simulation) {
+Result<Drained> Drain(std::string_view name, Disruptions& disruptions, Simulation& simulation) {
   if (auto cordoned = Cordon(name, simulation); !cordoned) return Fail(cordoned.error());
   simulation.RunDue();
   Drained drained;
   drained.node = name;
-  EvictionBudgets budgets = simulator::EvictionBudgetsOf(simulation);
+  disruptions.Update();
   std::vector<PodPtr> left = PodsOn(simulation, name);
   std::erase_if(left, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod); });
   for (size_t before = left.size() + 1; left.size() < before;) {
     before = left.size();
     std::erase_if(left, [&](const PodPtr& pod) {
-      const Leave leave = budgets.Ask(*pod);
-      if (leave == Leave::kRefused) return false;
-      if (leave == Leave::kCounted) budgets.Count(*pod, -1);
+      if (disruptions.Ask(*pod) == Leave::kRefused) return false;
+      disruptions.Add(pod);
       const bool placed = Evict(*pod, simulation);
-      if (leave == Leave::kCounted && placed) budgets.Count(*pod, 1);
+      disruptions.Update();
       if (pod->metadata.deletion_timestamp && !ComesBack(*pod)) return true;
       if (HasEmptyDir(*pod)) drained.with_empty_dir.push_back(pod->metadata.Key());
       (!ComesBack(*pod) ? drained.unmanaged
@@ -85,7 +112,7 @@ Result<Drained> Drain(std::string_view name, Simulation& simulation) {
     });
   }
   for (const PodPtr& pod : left) {
-    drained.stopped.push_back({pod->metadata.Key(), budgets.Of(*pod)});
+    drained.stopped.push_back({pod->metadata.Key(), disruptions.BudgetsOf(*pod)});
   }
   return drained;
 }

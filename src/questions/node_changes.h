@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "berth/api/node.h"
 #include "berth/api/pod.h"
+#include "berth/in_tree/eviction.h"
 #include "berth/result.h"
 #include "src/questions/replicas.h"
 #include "src/simulator/simulation.h"
@@ -24,9 +26,33 @@ Result<void> Cordon(std::string_view name, simulator::Simulation& simulation);
 // Nodes with the shape of this one; see NodeLike. Errors: there is no such node.
 Result<void> AddNodes(size_t count, std::string_view like, simulator::Simulation& simulation);
 
+// What the PodDisruptionBudgets allow over all changes of one question: each pod that is lost
+// counts until the one in its place has a node, which then runs as the other did.
+//
+// Thread safety: one owner.
+class Disruptions {
+ public:
+  // Nothing is lost yet. The simulation must outlive this.
+  explicit Disruptions(const simulator::Simulation& simulation);
+
+  Leave Ask(const api::Pod& pod) const;
+  std::vector<std::string> BudgetsOf(const api::Pod& pod) const { return budgets_.Of(pod); }
+  // The pod, which is still there, goes now.
+  void Add(const PodPtr& pod);
+  // Takes in which pods have nodes by now.
+  void Update();
+
+ private:
+  const simulator::Simulation& simulation_;
+  EvictionBudgets budgets_;
+  std::vector<PodPtr> lost_;                // those that count, as they were
+  std::map<std::string, PodPtr> replaced_;  // those that count no more, by key
+};
+
 // The node fails: its pods go with it, whatever budgets say, and those of controllers other than
 // DaemonSets come back under their names. Errors: there is no such node.
-Result<void> RemoveNode(std::string_view name, simulator::Simulation& simulation);
+Result<void> RemoveNode(std::string_view name, Disruptions& disruptions,
+                        simulator::Simulation& simulation);
 
 // What became of a drain. A pod that was being deleted already is in none of these lists, unless a
 // StatefulSet makes it again.
@@ -49,11 +75,11 @@ struct Drained {
 
 // Cordons the node and evicts its pods one after the other, by name, as `kubectl drain --force
 // --ignore-daemonsets --delete-emptydir-data` does; those of DaemonSets and kubelets stay. An
-// eviction is refused while the pod's budget allows none, or where it has several; the budget
-// allows one more as soon as the evicted pod's successor has a node. Pods that have not begun to
-// run, or are being deleted, need no budget's leave; nor do those that are not ready where the
-// budget's unhealthyPodEvictionPolicy lets them go. Goes on while evictions are granted. Errors:
-// there is no such node.
-Result<Drained> Drain(std::string_view name, simulator::Simulation& simulation);
+// eviction is refused while the pod's budget allows none, or where it has several. Pods that have
+// not begun to run, or are being deleted, need no budget's leave; nor do those that are not ready
+// where the budget's unhealthyPodEvictionPolicy lets them go. Goes on while evictions are granted.
+// Errors: there is no such node.
+Result<Drained> Drain(std::string_view name, Disruptions& disruptions,
+                      simulator::Simulation& simulation);
 
 }  // namespace berth::questions

@@ -232,9 +232,10 @@ Result<void> Carry(const WhatIf& question, const PartNames& names, Simulation& s
     }
   }
   const auto interrupted = [&simulation] { return simulation.interrupted(); };
+  Disruptions disruptions(simulation);
   for (const std::string& node : question.remove_nodes) {
     if (interrupted()) break;
-    if (auto removed = RemoveNode(node, simulation); !removed) {
+    if (auto removed = RemoveNode(node, disruptions, simulation); !removed) {
       return Fail(removed.error().Within(names.remove_nodes));
     }
   }
@@ -246,7 +247,7 @@ Result<void> Carry(const WhatIf& question, const PartNames& names, Simulation& s
   }
   for (const std::string& node : question.drain) {
     if (interrupted()) break;
-    auto drained = Drain(node, simulation);
+    auto drained = Drain(node, disruptions, simulation);
     if (!drained) return Fail(drained.error().Within(names.drain));
     answer.drained.push_back(*std::move(drained));
   }

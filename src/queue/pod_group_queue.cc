@@ -193,6 +193,13 @@ Entry* PodGroupQueue::Find(std::string_view pod_key) const {
   return found == members_.end() ? nullptr : found->second;
 }
 
+bool PodGroupQueue::IsIncomplete(const Entry& member) const {
+  const auto group = incomplete_.find(GroupKey(member.pod->pod()));
+  return group != incomplete_.end() &&
+         std::ranges::any_of(group->second,
+                             [&member](const auto& one) { return one.get() == &member; });
+}
+
 Entry* PodGroupQueue::EntryOf(const api::Pod& pod) const {
   const PodGroupNode* root = RootOfPod(pod);
   return root == nullptr ? nullptr : state_.Find(EntryKey(root->object));

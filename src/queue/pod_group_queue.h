@@ -45,6 +45,8 @@ class PodGroupQueue {
   // The member of that "namespace/name"; nullptr: it is not here. Its `group` is its entry, if it
   // is queued.
   Entry* Find(std::string_view pod_key) const;
+  // Whether this member waits for a group that is not known.
+  bool IsIncomplete(const Entry& member) const;
   // Takes the member out; the others go where their entry was, by way of PreEnqueue.
   std::unique_ptr<QueuedPod> Take(Entry* member, Time now);
   // The entry of the pod's group; nullptr: it is not queued.

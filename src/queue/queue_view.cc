@@ -68,6 +68,15 @@ Place SchedulingQueue::WhereIs(std::string_view pod_key) const {
   return PlaceOf(FindEntry(pod_key));
 }
 
+Gate SchedulingQueue::GateOf(std::string_view pod_key) const {
+  const Entry* entry = FindEntry(pod_key);
+  if (entry == nullptr) return Gate::kNone;
+  if (entry->pod->gated()) return Gate::kOwn;
+  if (entry->group != nullptr) return entry->group->pod->gated() ? Gate::kOfGroup : Gate::kNone;
+  if (!IsMember(entry->pod->pod())) return Gate::kNone;
+  return groups_.IsIncomplete(*entry) ? Gate::kMissingGroup : Gate::kNone;
+}
+
 std::optional<Time> SchedulingQueue::BackoffEnds(std::string_view pod_key) const {
   const Entry* entry = FindEntry(pod_key);
   if (entry == nullptr) return std::nullopt;

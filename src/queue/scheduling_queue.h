@@ -116,6 +116,14 @@ enum class Place {
   kUnschedulable,  // parked, or gated
 };
 
+// What keeps a pod from being tried at all.
+enum class Gate {
+  kNone,
+  kOwn,           // a PreEnqueue plugin: QueuedPod::gating_plugin
+  kOfGroup,       // another pod of its group is gated
+  kMissingGroup,  // its PodGroup is not there, or a group that this is part of
+};
+
 // How many pods there are in each place.
 struct QueueCounts {
   struct Places {
@@ -236,6 +244,7 @@ class SchedulingQueue {
   // Looks in all places but in flight.
   const QueuedPod* Find(std::string_view pod_key) const;
   Place WhereIs(std::string_view pod_key) const;
+  Gate GateOf(std::string_view pod_key) const;
   // When the backoff of the pod, or of its group, ends; nullopt: it is in no backoffQ.
   std::optional<Time> BackoffEnds(std::string_view pod_key) const;
   // For dumps: activeQ and backoffQ in the order in which pods will leave, then the parked ones in

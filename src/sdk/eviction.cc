@@ -37,7 +37,10 @@ bool IsDaemon(const api::Pod& pod) {
 }
 
 bool IsMirror(const api::Pod& pod) {
-  return api::Find(pod.metadata.annotations, "kubernetes.io/config.mirror") != nullptr;
+  if (api::Find(pod.metadata.annotations, "kubernetes.io/config.mirror") != nullptr) return true;
+  // Not every dump keeps annotations.
+  const api::OwnerReference* controller = ControllerOf(pod.metadata);
+  return controller != nullptr && controller->kind == "Node";
 }
 
 bool HasSuccessor(const api::Pod& pod) {

@@ -428,8 +428,10 @@ void AppendJson(const AdmissionObjects& objects, std::string_view& separator, st
 }
 
 Admission::Admission() {
-  seen_["system-cluster-critical"].value = 2'000'000'000;
-  seen_["system-node-critical"].value = 2'000'001'000;
+  for (const auto& [name, value] : {std::pair("system-cluster-critical", 2'000'000'000),
+                                    std::pair("system-node-critical", 2'000'001'000)}) {
+    stated_[name] = {name, value, std::nullopt, false};
+  }
 }
 
 void Admission::Add(const AdmissionObjects& stated) {
@@ -507,7 +509,29 @@ void Admission::CheckBounds(const api::Pod& pod, std::vector<Refusal>& refusals)
   }
 }
 
+void Admission::CheckPriority(const api::PodSpec& spec, std::vector<Refusal>& refusals) const {
+  const std::string& name = spec.priority_class_name;
+  const PriorityClass* meant = name.empty() ? default_ : nullptr;
+  if (const auto found = stated_.find(name); found != stated_.end()) meant = &found->second;
+  if (meant == nullptr) return;
+  const auto refuse = [&](std::string_view what, const std::string& own, const std::string& other) {
+    refusals.push_back({base::Concat(what, " (", own,
+                                     ") must not be provided in pod spec; priority admission "
+                                     "controller computed ",
+                                     other, " from the given PriorityClass name"),
+                        "the pod's own counts"});
+  };
+  if (spec.priority && *spec.priority != meant->value) {
+    refuse("the integer value of priority", std::to_string(*spec.priority),
+           std::to_string(meant->value));
+  }
+  const std::string policy = meant->preemption_policy.value_or("PreemptLowerPriority");
+  if (spec.preemption_policy && *spec.preemption_policy != policy)
+    refuse("the string value of PreemptionPolicy", *spec.preemption_policy, policy);
+}
+
 void Admission::SetPriority(api::PodSpec& spec, std::vector<Refusal>& refusals) const {
+  CheckPriority(spec, refusals);
   const std::string& name = spec.priority_class_name;
   if (spec.priority || (name.empty() && default_ == nullptr)) return;
   const PriorityClass* meant = name.empty() ? default_ : nullptr;

@@ -117,12 +117,14 @@ class Admission {
   // Whether only pods of the cluster may tell what the pod's PriorityClass means.
   bool NeedsPods(const api::Pod& pod) const;
   // The pod, which has its defaults, as it is stored, without a note. A priority that it states is
-  // left as it is.
+  // left as it is; it is refused where a stated PriorityClass, which it names or which is the
+  // default, has another.
   std::shared_ptr<const api::Pod> Admit(const api::Pod& pod, std::vector<Refusal>& refusals) const;
 
  private:
   void SetLimitsAndRequests(api::Pod& pod) const;
   void CheckBounds(const api::Pod& pod, std::vector<Refusal>& refusals) const;
+  void CheckPriority(const api::PodSpec& spec, std::vector<Refusal>& refusals) const;
   void SetPriority(api::PodSpec& spec, std::vector<Refusal>& refusals) const;
   void SetRuntimeClass(std::string_view name, api::PodSpec& spec,
                        std::vector<Refusal>& refusals) const;

@@ -93,7 +93,7 @@ void ClaimController::Work() {
 
 void ClaimController::MakeClaimsOf(const std::string& pod_key) {
   const auto pod = api_.FindPod(pod_key);
-  if (pod == nullptr || !WaitsForClaims(*pod)) return;
+  if (pod == nullptr || !WaitsForClaims(*pod) || !SeesTo(pod->metadata)) return;
   auto changed = std::make_shared<api::Pod>(*pod);
   for (const api::PodResourceClaim& entry : pod->spec.resource_claims) {
     if (!entry.resource_claim_template_name || IsMade(*pod, entry)) continue;
@@ -143,7 +143,7 @@ bool ClaimController::IsGone(std::string_view pod_namespace, std::string_view na
 
 void ClaimController::SyncClaim(const std::string& key) {
   const auto claim = FindIn<api::ResourceClaim>(api_, Kind::kResourceClaim, key);
-  if (claim == nullptr) return;
+  if (claim == nullptr || !SeesTo(claim->metadata)) return;
   const std::string& pod_namespace = claim->metadata.namespace_;
   auto changed = std::make_shared<api::ResourceClaim>(*claim);
   auto& reserved_for = changed->status.reserved_for;

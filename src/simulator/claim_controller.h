@@ -25,7 +25,8 @@ namespace berth::simulator {
 class ClaimController {
  public:
   // Both must outlive it.
-  ClaimController(MemoryApi& api, base::Executor& executor) : api_(api), executor_(executor) {}
+  ClaimController(MemoryApi& api, base::Executor& executor, ControllersOf of = ControllersOf::kAll)
+      : api_(api), executor_(executor), of_(of) {}
   ClaimController(const ClaimController&) = delete;
   ClaimController& operator=(const ClaimController&) = delete;
 
@@ -37,6 +38,9 @@ class ClaimController {
 
   void SeePod(const api::Pod* before, const api::Pod* after);
   void SeeEndOf(const api::Pod& pod);
+  bool SeesTo(const api::ObjectMeta& meta) const {
+    return of_ == ControllersOf::kAll || IsOfManifest(meta);
+  }
   // Does what is due, on the executor's next turn.
   void Wake();
   void Work();
@@ -50,6 +54,7 @@ class ClaimController {
 
   MemoryApi& api_;
   base::Executor& executor_;
+  const ControllersOf of_;
   bool awake_ = false;
   uint64_t made_ = 0;
   // Keys of what has to be looked at.

@@ -88,11 +88,16 @@ api::ObjectPtr Complete(api::ObjectPtr&& object,
   return copy;
 }
 
-// A manifest with the API server's defaults; what is no pod is left as it is.
+// A manifest with the API server's defaults; what is no pod and no node is left as it is.
 api::ObjectPtr Defaulted(api::ObjectPtr&& read, const documents::ManifestFields& fields) {
-  const auto* pod = api::As<api::Pod>(read);
-  return pod == nullptr ? std::move(read)
-                        : api::ObjectPtr(WithDefaults(*pod, fields.runtime_class_name));
+  if (const auto* pod = api::As<api::Pod>(read))
+    return WithDefaults(*pod, fields.runtime_class_name);
+  const auto* node = api::As<api::Node>(read);
+  if (node == nullptr || !node->status.allocatable.empty() || node->status.capacity.empty())
+    return std::move(read);
+  auto defaulted = std::make_shared<api::Node>(*node);
+  defaulted->status.allocatable = defaulted->status.capacity;
+  return std::shared_ptr<const api::Node>(std::move(defaulted));
 }
 
 // The object with another name.

@@ -28,6 +28,17 @@ informers::Kind KindOf(const api::ObjectPtr& object);
 // one second by namespace and name. What has no time of creation comes last, and in no order.
 bool CreatedBefore(const api::ObjectMeta& a, const api::ObjectMeta& b);
 
+// Whose objects a cluster's controllers see to.
+enum class ControllersOf : uint8_t {
+  kAll,
+  kManifests,  // those that IsOfManifest()
+};
+// Whether no API server has stored the object: its uid was made up here, by a loader of files or a
+// controller, of its kind and name.
+inline bool IsOfManifest(const api::ObjectMeta& meta) {
+  return meta.uid.find('/') != std::string::npos;
+}
+
 // An event as it was written: the last note of a series and how often it came.
 struct WrittenEvent {
   std::string reason;

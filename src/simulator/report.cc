@@ -71,16 +71,30 @@ void AppendEviction(std::string_view pod, std::string& out) {
 }
 
 std::string WhyWaiting(const std::shared_ptr<const api::Pod>& pod, Simulation& simulation) {
-  std::string why = explain::WhyPending(*pod);
-  if (!why.empty()) return why;
   scheduler::Scheduler& scheduler = simulation.scheduler();
+  const std::string key = pod->metadata.Key();
+  const queue::Gate gate = scheduler.queue().GateOf(key);
+  std::string why;
+  // What its last attempt said was so while its group was there.
+  if (gate != queue::Gate::kMissingGroup) why = explain::WhyPending(*pod);
+  if (!why.empty()) return why;
   const bool has_profile = scheduler.profiles().Find(pod->spec.scheduler_name) != nullptr;
   if (pod->metadata.deletion_timestamp || !has_profile)
     return explain::WhyIgnored(*pod, has_profile);
-  const queue::QueuedPod* queued = scheduler.queue().Find(pod->metadata.Key());
-  if (queued == nullptr || !queued->gated()) return "";
-  why = scheduler.Judge(pod)->message();
-  return why.empty() ? "gated by " + queued->gating_plugin : why;
+  switch (gate) {
+    case queue::Gate::kNone:
+      return "";
+    case queue::Gate::kOfGroup:
+      return "another pod of its pod group is gated";
+    case queue::Gate::kOwn:
+    case queue::Gate::kMissingGroup:
+      break;
+  }
+  const auto judgement = scheduler.Judge(pod);
+  if (judgement->kind() == engine::Judgement::Kind::kGated) why = judgement->message();
+  if (!why.empty()) return why;
+  return gate == queue::Gate::kOwn ? "gated by " + scheduler.queue().Find(key)->gating_plugin
+                                   : "its pod group is not there";
 }
 
 Report MakeReport(const std::vector<std::string>& pending, const RunFacts& facts,
@@ -98,10 +112,9 @@ Report MakeReport(const std::vector<std::string>& pending, const RunFacts& facts
       ++report.bound;
       continue;
     }
-    const queue::QueuedPod* queued = simulation.scheduler().queue().Find(key);
     const queue::Place place = simulation.scheduler().queue().WhereIs(key);
     Report::Left left{.pod = key, .result = "unfinished", .message = WhyWaiting(pod, simulation)};
-    if (queued != nullptr && queued->gated()) {
+    if (simulation.scheduler().queue().GateOf(key) != queue::Gate::kNone) {
       left.result = "gated";
     } else if (place == queue::Place::kUnschedulable) {
       left.result = "unschedulable";

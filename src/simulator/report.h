@@ -28,8 +28,9 @@ void AppendDecision(const scheduler::PodGroupOutcome& outcome, std::string& out)
 // {"evicted":"ns/name"}
 void AppendEviction(std::string_view pod, std::string& out);
 
-// Why a pod has no node: what its condition says or, of one that no cycle was for, what gates it,
-// or why it is ignored; "" of one that is still to be decided.
+// Why a pod has no node: what its condition says or, of one that no cycle was for, what gates it
+// or its pod group, or why it is ignored; "" of one that is still to be decided. Of one whose group
+// is not there, that.
 std::string WhyWaiting(const std::shared_ptr<const api::Pod>& pod, Simulation& simulation);
 
 // How a simulation went, counted by its caller.
@@ -43,7 +44,7 @@ struct RunFacts {
 // What became of the pods that were pending at first; lists are in the order given.
 struct Report {
   // A pod without a node: "unschedulable"; "unfinished", so still tried again when the simulation
-  // ended; "gated"; or "ignored", being of no profile or deleted.
+  // ended; "gated", by itself or with its pod group; or "ignored", being of no profile or deleted.
   struct Left {
     std::string pod;
     std::string_view result;

@@ -35,9 +35,14 @@ Result<std::unique_ptr<Simulation>> Simulation::Make(
   return simulation;
 }
 
-void Simulation::StartControllers() {
-  volume_controllers_ = std::make_unique<VolumeControllers>(api_, executor_);
-  claim_controller_ = std::make_unique<ClaimController>(api_, executor_);
+void Simulation::StartControllers(ControllersOf of) {
+  volume_controllers_ = std::make_unique<VolumeControllers>(api_, executor_, of);
+  claim_controller_ = std::make_unique<ClaimController>(api_, executor_, of);
+}
+
+void Simulation::EndControllers() {
+  volume_controllers_.reset();
+  claim_controller_.reset();
 }
 
 void Simulation::Start() {

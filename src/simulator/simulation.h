@@ -54,7 +54,9 @@ class Simulation {
 
   // From now on a cluster's controllers are at work, too: VolumeControllers and ClaimController.
   // Before the first object comes.
-  void StartControllers();
+  void StartControllers(ControllersOf of = ControllersOf::kAll);
+  // They are no more. After RunDue().
+  void EndControllers();
   // The first lists are in: from now on pods are decided. Does nothing the second time.
   void Start();
 

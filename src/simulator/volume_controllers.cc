@@ -124,7 +124,7 @@ void VolumeControllers::Work() {
 
 void VolumeControllers::MakeClaimsOf(const std::string& pod_key) {
   const auto pod = api_.FindPod(pod_key);
-  if (pod == nullptr || pod->metadata.deletion_timestamp) return;
+  if (pod == nullptr || pod->metadata.deletion_timestamp || !SeesTo(pod->metadata)) return;
   for (const api::Volume& volume : pod->spec.volumes) {
     if (!volume.ephemeral || !volume.ephemeral->volume_claim_template) continue;
     const api::PersistentVolumeClaimTemplate& from = *volume.ephemeral->volume_claim_template;
@@ -146,8 +146,10 @@ void VolumeControllers::MakeClaimsOf(const std::string& pod_key) {
 
 void VolumeControllers::SyncVolume(const std::string& name) {
   const auto volume = FindIn<api::PersistentVolume>(api_, Kind::kPersistentVolume, name);
-  if (volume == nullptr) return;
+  if (volume == nullptr || !SeesTo(volume->metadata)) return;
   std::string phase = volume->status.phase;
+  // A manifest with a phase is a volume of some cluster, where a controller has seen it.
+  if (of_ == ControllersOf::kManifests && !phase.empty()) return;
   const auto& reference = volume->spec.claim_ref;
   if (!reference || reference->uid.empty()) {
     // Free, or promised; what was released stays so.
@@ -172,7 +174,7 @@ void VolumeControllers::SyncVolume(const std::string& name) {
 void VolumeControllers::SyncClaim(const std::string& key) {
   auto claim = FindIn<api::PersistentVolumeClaim>(api_, Kind::kPersistentVolumeClaim, key);
   unbound_claims_.erase(key);
-  if (claim == nullptr || claim->metadata.deletion_timestamp) return;
+  if (claim == nullptr || claim->metadata.deletion_timestamp || !SeesTo(claim->metadata)) return;
   if (api::Find(claim->metadata.annotations, kBindCompletedAnnotation) != nullptr) {
     SyncBoundClaim(claim);
     return;

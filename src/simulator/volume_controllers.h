@@ -27,7 +27,9 @@ namespace berth::simulator {
 class VolumeControllers {
  public:
   // Both must outlive it.
-  VolumeControllers(MemoryApi& api, base::Executor& executor) : api_(api), executor_(executor) {}
+  VolumeControllers(MemoryApi& api, base::Executor& executor,
+                    ControllersOf of = ControllersOf::kAll)
+      : api_(api), executor_(executor), of_(of) {}
   VolumeControllers(const VolumeControllers&) = delete;
   VolumeControllers& operator=(const VolumeControllers&) = delete;
 
@@ -40,6 +42,9 @@ class VolumeControllers {
   using Names = std::set<std::string, std::less<>>;
 
   void SeeVolume(const api::PersistentVolume* before, const api::PersistentVolume* after);
+  bool SeesTo(const api::ObjectMeta& meta) const {
+    return of_ == ControllersOf::kAll || IsOfManifest(meta);
+  }
   // Does what is due, on the executor's next turn.
   void Wake();
   void Work();
@@ -56,6 +61,7 @@ class VolumeControllers {
 
   MemoryApi& api_;
   base::Executor& executor_;
+  const ControllersOf of_;
   bool awake_ = false;
   // Keys of what has to be looked at.
   Names due_pods_;

@@ -25,7 +25,8 @@ namespace berth::inline in_tree {
 const api::OwnerReference* ControllerOf(const api::ObjectMeta& meta);
 // Of a DaemonSet: it stays with its node.
 bool IsDaemon(const api::Pod& pod);
-// Made by a kubelet from a file: evictions do not touch it.
+// Made by a kubelet from a file, as an annotation says or its owner, the node: evictions do not
+// touch it.
 bool IsMirror(const api::Pod& pod);
 // Whether it is being deleted, and its controller has made the next one. A StatefulSet's has the
 // name of this one, so it waits for its end.

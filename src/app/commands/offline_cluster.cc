@@ -379,6 +379,17 @@ Result<BesideObjects> FillSimulation(const OfflineFlags& flags, simulator::Simul
   return BesideObjects();
 }
 
+Result<BesideObjects> FillPicture(const OfflineFlags& flags, simulator::Simulation& simulation,
+                                  const std::function<bool()>& interrupted, bool tells) {
+  if (flags.live()) return FillSimulation(flags, simulation, interrupted, tells);
+  simulation.StartControllers(simulator::ControllersOf::kManifests);
+  auto filled = FillSimulation(flags, simulation, interrupted, tells);
+  if (!filled) return filled;
+  simulation.RunDue();
+  simulation.EndControllers();
+  return filled;
+}
+
 namespace {
 
 Duration ShortPatience(const OfflineFlags& flags) {
@@ -426,7 +437,7 @@ questions::FindWorkload LiveWorkloads(const OfflineFlags& flags) {
 Result<RecordedSimulation> MakePicture(const OfflineFlags& flags, const InTreePlugins& plugins) {
   auto made = MakeSimulation(flags, plugins, {});
   if (!made) return made;
-  if (auto filled = FillSimulation(flags, *made->simulation); !filled) return Fail(filled.error());
+  if (auto filled = FillPicture(flags, *made->simulation); !filled) return Fail(filled.error());
   made->simulation->RunDue();
   return made;
 }

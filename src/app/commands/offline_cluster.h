@@ -75,6 +75,12 @@ Result<BesideObjects> FillSimulation(const OfflineFlags& flags, simulator::Simul
                                      const std::function<bool()>& interrupted = nullptr,
                                      bool tells = true);
 
+// The same for a picture, in which nothing is decided: of dumps, with what the controllers of a
+// cluster would have done by now about manifests.
+Result<BesideObjects> FillPicture(const OfflineFlags& flags, simulator::Simulation& simulation,
+                                  const std::function<bool()>& interrupted = nullptr,
+                                  bool tells = true);
+
 // What admission goes by in the live cluster; without a kind that cannot be read, with a warning on
 // standard error.
 simulator::AdmissionObjects LiveAdmission(const OfflineFlags& flags);

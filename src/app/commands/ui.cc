@@ -55,7 +55,7 @@ Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& 
                             BesideObjects* beside = nullptr) {
   auto simulation = source.make_simulation();
   if (!simulation) return Fail(simulation.error());
-  auto filled = FillSimulation(flags, **simulation, interrupted, tells);
+  auto filled = FillPicture(flags, **simulation, interrupted, tells);
   if (!filled) return Fail(filled.error());
   if (beside != nullptr) *beside = *std::move(filled);
   Objects objects;

@@ -244,6 +244,9 @@ TEST_F(OfflineCommandsTest, TheTableOfASimulationTellsWhatPodGroupsLack) {
   Pod group default/large would not start, without evictions; it needs 3 pods to start, 3 exist: 0 on nodes, 3 waiting, of which 1 fit.
 )"));
   EXPECT_THAT(out_, HasSubstr("\n  Pod group default/gone is not there; its pods wait for it.\n"));
+  EXPECT_THAT(out_,
+              HasSubstr("gated          default/x-0  waiting for pods's pod group \"gone\" to "
+                        "appear in scheduling queue\n"));
   EXPECT_THAT(out_, testing::Not(HasSubstr("default/small")));
   EXPECT_EQ(Run(Simulate, {}), kDone);
   EXPECT_THAT(out_, testing::Not(HasSubstr("pod groups"))) << "without the gate there are none";
@@ -725,7 +728,8 @@ TEST_F(OfflineCommandsTest, ExplainOfOnePodEndsWithItsVerdict) {
 TEST_F(OfflineCommandsTest, PodsThatNeedWhatIsNotThereStayPendingAndSayWhy) {
   const std::vector<std::pair<std::string, std::string>> held = {
       {"claim", "persistentvolumeclaim "},
-      {"ephemeral", "waiting for ephemeral volume controller to create the persistentvolumeclaim "},
+      // The claim is made, but no class makes a volume for it.
+      {"ephemeral", "pod has unbound immediate PersistentVolumeClaims"},
       {"device", "could not find ResourceClaim \"default/gpu\""},
   };
   file_ = folder_.Write("volumes.yaml", kVolumes);
@@ -736,12 +740,9 @@ TEST_F(OfflineCommandsTest, PodsThatNeedWhatIsNotThereStayPendingAndSayWhy) {
   for (const auto& [pod, reason] : held) {
     // Is not tried before there is a claim.
     if (pod == "device") continue;
-    // The claim is made, but no class makes a volume for it.
-    const std::string simulated =
-        pod == "ephemeral" ? "pod has unbound immediate PersistentVolumeClaims" : reason;
     EXPECT_THAT(out_,
                 HasSubstr("{\"pod\":\"default/" + pod +
-                          "\",\"node\":null,\"message\":\"0/1 nodes are available: " + simulated));
+                          "\",\"node\":null,\"message\":\"0/1 nodes are available: " + reason));
   }
   EXPECT_EQ(Run(Explain, {"--pod=plain"}), kDone);
   for (const auto& [pod, reason] : held) {
@@ -801,6 +802,65 @@ TEST_F(OfflineCommandsTest, ExplainSaysWhatAClaimGetsOnEachNode) {
   EXPECT_THAT(out_,
               HasSubstr(R"("n2":{"claims":[{"claim":"default/data","problem":"node(s) didn't )"
                         R"(find available persistent volumes to bind"}],"code":)"));
+}
+
+// Each of the pods needs what a controller does first; "%" stands for a uid.
+constexpr const char* kUncontrolled = R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {zone: a}}, status: {allocatable: {cpu: 4, pods: 9}}}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: local}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: csi, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
+provisioner: csi.example.com
+volumeBindingMode: WaitForFirstConsumer
+---
+{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv%}, spec: {capacity: {storage: 10Gi},
+ accessModes: [ReadWriteOnce], storageClassName: local}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: static%}, spec: {accessModes: [ReadWriteOnce],
+ storageClassName: local, resources: {requests: {storage: 5Gi}}}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: plain%}, spec: {accessModes: [ReadWriteOnce],
+ resources: {requests: {storage: 5Gi}}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: volume%}, spec: {containers: [{name: c}],
+ volumes: [{name: v, persistentVolumeClaim: {claimName: static}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: class%}, spec: {containers: [{name: c}],
+ volumes: [{name: v, persistentVolumeClaim: {claimName: plain}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: ephemeral%}, spec: {containers: [{name: c}], volumes: [{name: v,
+ ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}]}}
+)";
+
+TEST_F(OfflineCommandsTest, ExplainJudgesManifestsOnceControllersHaveSeenThem) {
+  const auto write = [this](bool stored) {
+    std::string text = kUncontrolled;
+    for (size_t uid = 1, at = 0; (at = text.find('%', at)) != std::string::npos; ++uid)
+      text.replace(at, 1, stored ? ", uid: u" + std::to_string(uid) : "");
+    file_ = folder_.Write("uncontrolled.yaml", text);
+  };
+  write(false);
+  for (const char* pod : {"volume", "class", "ephemeral"}) {
+    SCOPED_TRACE(pod);
+    EXPECT_EQ(Run(Explain, {std::string("--pod=") + pod}), kDone) << out_;
+  }
+  EXPECT_EQ(Run(Dump, {}), kDone);
+  EXPECT_THAT(out_, Not(HasSubstr("ephemeral-v"))) << "a dump is what was read";
+  // What an API server has stored is judged as it is.
+  write(true);
+  EXPECT_EQ(Run(Explain, {"--pod=volume"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr("didn't find available persistent volumes to bind"));
+  EXPECT_EQ(Run(Explain, {"--pod=class"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr("unbound immediate PersistentVolumeClaims"));
+  EXPECT_EQ(Run(Explain, {"--pod=ephemeral"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr("waiting for ephemeral volume controller"));
 }
 
 TEST_F(OfflineCommandsTest, SimulateBindsClaimsAsAClusterWould) {

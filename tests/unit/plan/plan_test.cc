@@ -83,6 +83,7 @@ TEST_F(PlanTest, WhatMustNotMoveStays) {
            with("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"),
            with("karpenter.sh/do-not-disrupt", "true"),
            with("kubernetes.io/config.mirror", "x"),
+           test::MakePod().Name("a").Req({{"cpu", "1"}}).Owner("Node", "n1", "u").OnNode("n1"),
            Replica("a", "2").Volume(scratch).OnNode("n1"),
            Replica("a", "2").SchedulingGroup("gang").OnNode("n1"),
            Replica("a", "2").ResourceClaim("gpu").OnNode("n1"),

@@ -184,6 +184,28 @@ TEST_F(SkewTest, ADomainThatTakesNoPodCounts) {
                                "topology.kubernetes.io/zone: whichever pods move"));
 }
 
+// Of a pod that stays nothing is known of other domains.
+TEST_F(SkewTest, ADomainIsClosedOnlyWhereAPodWasRefused) {
+  Apply(In("a", "n1"));
+  Apply(In("b", "n2"));
+  Apply(In("c", "n3").Unschedulable());
+  for (const char* name : {"s1", "s2"}) {
+    Apply(Replica(name).Annotation("karpenter.sh/do-not-disrupt", "true").OnNode("n1"));
+  }
+  Plan plan = Find("skew=default/rs/web:1");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kImpossible);
+  EXPECT_EQ(plan.why, "none of its pods may move");
+  EXPECT_EQ(plan.left_out.size(), 2u);
+  std::string text;
+  AppendTable(plan, text);
+  EXPECT_THAT(text, StartsWith("default/ReplicaSet/web keeps a skew of 2 over "
+                               "topology.kubernetes.io/zone: none of its pods may move\n"));
+  AddPods("n2", 2);
+  plan = Find("skew=default/rs/web:1");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kImpossible);
+  EXPECT_EQ(plan.why, "whichever pods move: no pod that may move may be placed in c");
+}
+
 // Three stay, so that the other domain needs two.
 TEST_F(SkewTest, HowManyMovesAreNeededCountsThoseThatStay) {
   Apply(In("a", "n1"));

@@ -52,6 +52,15 @@ class WhatIfTest : public test::SimulatorFixture {
   static test::NodeBuilder Node(std::string_view name, std::string_view cpu = "4") {
     return test::MakeNode(name).Allocatable({{"cpu", cpu}});
   }
+  // As the only change of a question.
+  static Result<void> RemoveNode(std::string_view name, simulator::Simulation& simulation) {
+    Disruptions disruptions(simulation);
+    return questions::RemoveNode(name, disruptions, simulation);
+  }
+  static Result<Drained> Drain(std::string_view name, simulator::Simulation& simulation) {
+    Disruptions disruptions(simulation);
+    return questions::Drain(name, disruptions, simulation);
+  }
 
   WhatIfAnswer answer_;
 };
@@ -138,6 +147,7 @@ TEST_F(WhatIfTest, ADrainMovesWhatComesBackAndLeavesDaemons) {
   Apply(Replica("agent", "DaemonSet").OnNode("n1"));
   Apply(test::MakePod().Name("bare").OnNode("n1"));
   Apply(test::MakePod().Name("static").OnNode("n1").Annotation("kubernetes.io/config.mirror", "x"));
+  Apply(Replica("unmarked", "Node").OnNode("n1"));
   Begin();
   const auto drained = Drain("n1", *simulation_);
   ASSERT_TRUE(drained);
@@ -195,6 +205,66 @@ TEST_F(WhatIfTest, ABudgetThatAllowsOneLetsPodsGoOneAfterTheOther) {
   EXPECT_THAT(drained->moved, ElementsAre("default/a", "default/b"));
   EXPECT_THAT(drained->homeless, ElementsAre("default/c"));
   EXPECT_THAT(drained->stopped, IsEmpty());
+}
+
+TEST_F(WhatIfTest, APodWithoutANodeCountsInAllDrainsOfAQuestion) {
+  Apply(Node("n1", "2"));
+  Apply(Node("n2", "2"));
+  Apply(Node("n3", "1"));
+  for (const char* name : {"a", "b"}) Apply(Replica(name).OnNode("n1"));
+  for (const char* name : {"c", "d"}) Apply(Replica(name).OnNode("n2"));
+  ApplyBudget(1);
+  WhatIf question;
+  question.drain = {"n1", "n2"};
+  const auto answer = AskWhatIf(question, *simulation_);
+  ASSERT_TRUE(answer) << answer.error().message;
+  ASSERT_THAT(answer->drained, testing::SizeIs(2));
+  EXPECT_THAT(answer->drained[0].moved, ElementsAre("default/a"));
+  EXPECT_THAT(answer->drained[0].homeless, ElementsAre("default/b"));
+  EXPECT_THAT(answer->drained[1].homeless, IsEmpty());
+  EXPECT_THAT(answer->drained[1].stopped, testing::SizeIs(2));
+}
+
+TEST_F(WhatIfTest, APodThatHasMovedRunsWhenItsNextNodeIsDrained) {
+  for (const char* name : {"n1", "n2", "n3"}) Apply(Node(name, "1"));
+  Apply(Replica("a").OnNode("n1"));
+  Apply(Replica("c").OnNode("n3"));
+  ApplyBudget(1);
+  WhatIf question;
+  question.drain = {"n1", "n2", "n3"};
+  const auto answer = AskWhatIf(question, *simulation_);
+  ASSERT_TRUE(answer) << answer.error().message;
+  ASSERT_THAT(answer->drained, testing::SizeIs(3));
+  EXPECT_THAT(answer->drained[0].moved, ElementsAre("default/a"));
+  EXPECT_THAT(answer->drained[1].homeless, ElementsAre("default/a"));
+  EXPECT_THAT(answer->drained[2].stopped, testing::SizeIs(1));
+}
+
+TEST_F(WhatIfTest, APodOfANodeThatFailedCountsUntilItHasAnother) {
+  for (const bool gets_room : {false, true}) {
+    SCOPED_TRACE(gets_room);
+    Restart();
+    for (const char* name : {"n1", "n2", "n3", "n4"}) Apply(Node(name, "1"));
+    Apply(Replica("a").OnNode("n1"));
+    Apply(Replica("b").OnNode("n2"));
+    for (const auto& [name, node] : {std::pair("x", "n3"), std::pair("y", "n4")}) {
+      Apply(test::MakePod()
+                .Name(name)
+                .Req({{"cpu", "1"}})
+                .Owner("ReplicaSet", "other", "u")
+                .OnNode(node));
+    }
+    ApplyBudget(1);
+    WhatIf question;
+    question.remove_nodes = {"n1"};
+    if (gets_room) question.scale = {*Scale::Parse("default/ReplicaSet/other=0")};
+    question.drain = {"n2"};
+    const auto answer = AskWhatIf(question, *simulation_);
+    ASSERT_TRUE(answer) << answer.error().message;
+    ASSERT_THAT(answer->drained, testing::SizeIs(1));
+    EXPECT_EQ(answer->drained[0].moved.size(), gets_room ? 1u : 0u);
+    EXPECT_EQ(answer->drained[0].stopped.size(), gets_room ? 0u : 1u);
+  }
 }
 
 TEST_F(WhatIfTest, APodStaysWhereItsBudgetIsUsedUpOrItHasTwo) {

@@ -72,7 +72,9 @@ TEST_F(PodGroupQueueTest, PodsOfAGroupArePoppedTogetherOnceTheirPodGroupIsThere)
   EXPECT_FALSE(queue->HasReady());
   EXPECT_EQ(queue->counts().incomplete, 2u);
   EXPECT_EQ(Where("a"), Place::kUnschedulable);
+  EXPECT_EQ(queue->GateOf("default/a"), Gate::kMissingGroup);
   SetGroup("train");
+  EXPECT_EQ(queue->GateOf("default/a"), Gate::kNone);
   EXPECT_EQ(queue->counts().active, 2u);
   EXPECT_EQ(queue->counts().groups.active, 1u);
   EXPECT_EQ(Where("a"), Place::kActive);
@@ -101,6 +103,8 @@ TEST_F(PodGroupQueueTest, OneGatedPodGatesItsGroupAndTheGateOpensForAll) {
   AddMember("train", "b");
   EXPECT_FALSE(queue->HasReady());
   EXPECT_EQ(queue->counts().gated, 2u);
+  EXPECT_EQ(queue->GateOf("default/a"), Gate::kOfGroup);
+  EXPECT_EQ(queue->GateOf("default/b"), Gate::kOwn);
   gated_by.clear();
   Move(kNodeAdd);
   EXPECT_FALSE(queue->HasReady()) << "not the gating plugin's event";

@@ -250,5 +250,44 @@ TEST_F(AdmissionTest, PriorityClassesThatAreStatedGoBeforeWhatPodsTell) {
   EXPECT_EQ(priority(""), -1);
 }
 
+TEST_F(AdmissionTest, APodWithoutThePriorityOfItsClassIsRefused) {
+  AdmissionObjects objects;
+  objects.priority_classes = {{"high", 1000, {}, false}, {"never", 7, "Never", true}};
+  admission_.Add(objects);
+  api::Pod there = test::MakePod().Priority(9);
+  there.spec.priority_class_name = "tin";
+  admission_.See(there);
+  const auto admit = [&](const char* name, std::optional<int32_t> priority, const char* policy) {
+    api::Pod pod = test::MakePod();
+    pod.spec.priority_class_name = name;
+    pod.spec.priority = priority;
+    if (policy[0] != '\0') pod.spec.preemption_policy = policy;
+    return Admit(pod).priority;
+  };
+  EXPECT_EQ(admit("high", 3, ""), 3);
+  EXPECT_THAT(refusals_,
+              ElementsAre("the integer value of priority (3) must not be provided in pod spec; "
+                          "priority admission controller computed 1000 from the given "
+                          "PriorityClass name; the pod's own counts"));
+  admit("high", {}, "Never");
+  EXPECT_THAT(
+      refusals_,
+      ElementsAre("the string value of PreemptionPolicy (Never) must not be provided in pod "
+                  "spec; priority admission controller computed PreemptLowerPriority from "
+                  "the given PriorityClass name; the pod's own counts"));
+  admit("", 8, "PreemptLowerPriority");
+  EXPECT_THAT(refusals_, testing::SizeIs(2)) << "the default class";
+  admit("system-node-critical", 1, "");
+  EXPECT_THAT(refusals_, testing::SizeIs(1));
+  // The same as its class has, and a class that nothing states.
+  for (const auto& [name, priority, policy] :
+       {std::tuple("high", 1000, "PreemptLowerPriority"), std::tuple("never", 7, "Never"),
+        std::tuple("", 7, ""), std::tuple("tin", 3, "Never")}) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(admit(name, priority, policy), priority);
+    EXPECT_THAT(refusals_, IsEmpty());
+  }
+}
+
 }  // namespace
 }  // namespace berth::simulator

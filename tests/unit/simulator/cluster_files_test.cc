@@ -422,6 +422,32 @@ TEST_F(ClusterFilesTest, ManifestsAreDefaultedAndStoredPodsAreNot) {
   EXPECT_THAT(cluster_.skipped, IsEmpty());
 }
 
+TEST_F(ClusterFilesTest, ANodeThatWasNeverStoredOffersItsCapacity) {
+  const char* const status = "status: {capacity: {cpu: 16, pods: 110}";
+  Write("{apiVersion: v1, kind: Node, metadata: {name: a}, " + std::string(status) +
+        "}}\n---\n{apiVersion: v1, kind: Node, metadata: {name: b}, " + status +
+        ", allocatable: {cpu: 15}}}\n---\n"
+        "{apiVersion: v1, kind: Node, metadata: {name: c, uid: u}, " +
+        status + "}}\n");
+  EXPECT_THAT(Keys(), ElementsAre("a", "b", "c"));
+  const auto allocatable = [this](size_t i) {
+    return api::As<api::Node>(cluster_.objects[i])->status.allocatable;
+  };
+  const auto capacity = test::MakeResources({{"cpu", "16"}, {"pods", "110"}});
+  EXPECT_EQ(allocatable(0), capacity);
+  EXPECT_EQ(allocatable(1), test::MakeResources({{"cpu", "15"}}));
+  EXPECT_THAT(allocatable(2), IsEmpty());
+  const auto question = LoadNewObjects(files_);
+  ASSERT_TRUE(question) << question.error().message;
+  for (const size_t i : {0u, 2u})
+    EXPECT_EQ(api::As<api::Node>(question->objects[i])->status.allocatable, capacity);
+  const auto value = documents::ParseYaml(
+      "{apiVersion: v1, kind: Node, metadata: {name: a}, " + std::string(status) + "}}", "");
+  const auto alone = ReadObject(value->at(0), "add[0]");
+  ASSERT_TRUE(alone) << alone.error().message;
+  EXPECT_EQ(api::As<api::Node>(*alone)->status.allocatable, capacity);
+}
+
 TEST_F(ClusterFilesTest, AnObjectMayAskForAName) {
   Write(
       "{apiVersion: v1, kind: Pod, metadata: {generateName: run-}}\n---\n"

@@ -50,6 +50,44 @@ TEST_F(ReportTest, EveryPendingPodHasOneFate) {
                           "default/others ignored: no profile is named \"another\""));
 }
 
+// As `berth explain` says of the first and the second; the third is with the second.
+TEST_F(ReportTest, PodsThatWaitForTheirGroupAreGated) {
+  Restart(test::OptionsWithPodGroups());
+  Apply(test::MakeNode("n1").Allocatable({{"cpu", "4"}}));
+  auto group = std::make_shared<api::PodGroup>();
+  group->metadata.namespace_ = "default";
+  group->metadata.name = "there";
+  group->metadata.uid = "u";
+  simulation_->Apply(std::shared_ptr<const api::PodGroup>(group));
+  Apply(Pod("a", "1").SchedulingGroup("gone"));
+  Apply(Pod("b", "1").SchedulingGroup("there").Gate("g"));
+  Apply(Pod("c", "1").SchedulingGroup("there"));
+  simulation_->RunUntilQuiet(1min);
+  const auto left = [this] {
+    std::vector<std::string> texts;
+    for (const Report::Left& pod :
+         MakeReport({"default/a", "default/b", "default/c"}, {}, *simulation_).left)
+      texts.push_back(pod.pod + " " + std::string(pod.result) + ": " + pod.message);
+    return texts;
+  };
+  const char* const kGone =
+      "gated: waiting for pods's pod group \"gone\" to appear in scheduling queue";
+  EXPECT_THAT(left(), ElementsAre(std::string("default/a ") + kGone,
+                                  "default/b gated: waiting for scheduling gates: [g]",
+                                  "default/c gated: another pod of its pod group is gated"));
+  // What its last attempt said counts no more.
+  api::Pod tried = Pod("a", "1").SchedulingGroup("gone");
+  tried.status.conditions.push_back({.type = "PodScheduled",
+                                     .status = "False",
+                                     .reason = "Unschedulable",
+                                     .message = "old",
+                                     .observed_generation = 0,
+                                     .last_transition_time = std::nullopt});
+  simulation_->Apply(std::make_shared<const api::Pod>(tried));
+  simulation_->RunUntilQuiet(1min);
+  EXPECT_EQ(left().front(), std::string("default/a ") + kGone);
+}
+
 TEST_F(ReportTest, ADecisionTellsOfTheDevicesThatItGives) {
   const api::Pod pod = Pod("train", "1");
   const std::vector<std::string> devices = {"gpu: gpu.example.com/n1/gpu-0"};

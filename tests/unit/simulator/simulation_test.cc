@@ -9,6 +9,7 @@
 #include "berth/random.h"
 #include "src/queue/scheduling_queue.h"
 #include "tests/support/random_cluster.h"
+#include "tests/support/volume_builders.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 
 namespace berth::simulator {
@@ -27,6 +28,32 @@ test::NodeBuilder Node(std::string_view name, std::string_view cpu = "2") {
 }
 test::PodBuilder Pod(std::string_view name, std::string_view cpu = "1") {
   return test::MakePod().Name(name).SchedulerName("default-scheduler").Req({{"cpu", cpu}});
+}
+
+TEST_F(SimulationTest, ControllersOfManifestsLeaveAloneWhatIsStored) {
+  simulation_->StartControllers(ControllersOf::kManifests);
+  const auto show = [this](const std::string& name, const std::string& uid,
+                           std::string_view phase = "") {
+    api::PersistentVolume volume = test::VolumeBuilder(name, "local").Phase(phase).Obj();
+    volume.metadata.uid = uid;
+    simulation_->Apply(std::make_shared<const api::PersistentVolume>(volume));
+  };
+  const auto phase = [this](const std::string& name) {
+    return FindIn<api::PersistentVolume>(simulation_->api(), informers::Kind::kPersistentVolume,
+                                         name)
+        ->status.phase;
+  };
+  show("manifest", "PersistentVolume/manifest");
+  show("seen", "PersistentVolume/seen", "Failed");
+  show("stored", "5c0d");
+  simulation_->RunDue();
+  EXPECT_EQ(phase("manifest"), api::kVolumeAvailable);
+  EXPECT_EQ(phase("seen"), "Failed");
+  EXPECT_EQ(phase("stored"), "");
+  simulation_->EndControllers();
+  show("later", "PersistentVolume/later");
+  simulation_->RunDue();
+  EXPECT_EQ(phase("later"), "");
 }
 
 TEST_F(SimulationTest, NothingIsDecidedBeforeItStarts) {
