@@ -10,6 +10,7 @@
 #include "src/app/command.h"
 #include "src/app/commands/commands.h"
 #include "src/app/commands/completion.h"
+#include "src/app/commands/output.h"
 #include "src/app/commands/terminal.h"
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/app/version.h"
@@ -39,10 +40,10 @@ int RunCommand(int argc, char** argv) {
     case CommandKind::kVersion:
       return ShowVersion(command.arguments, command.program);
     case CommandKind::kHelp:
-      std::fputs(FittedHelp(CommandList(), TerminalWidth()).c_str(), stdout);
+      WriteOut(FittedHelp(CommandList(), TerminalWidth()));
       if (!command.arguments.front().starts_with('-')) return 0;
       // A flag without a command is one of run's.
-      std::fputs("\n", stdout);
+      WriteOut("\n");
       return Run(command.arguments, command.program + " run", FindInTreePlugins());
     default:
       break;
@@ -67,9 +68,7 @@ int RunCommand(int argc, char** argv) {
 int Main(int argc, char** argv) {
   // A peer that went away, or a reader of the output, is an error of the write.
   std::signal(SIGPIPE, SIG_IGN);
-  const int code = RunCommand(argc, argv);
-  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  return code == 0 && !written ? 1 : code;
+  return EndOutput(RunCommand(argc, argv));
 }
 
 }  // namespace berth::app

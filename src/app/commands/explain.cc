@@ -11,6 +11,7 @@
 #include "src/app/commands/commands.h"
 #include "src/app/commands/leader.h"
 #include "src/app/commands/offline_cluster.h"
+#include "src/app/commands/output.h"
 #include "src/app/commands/server_error.h"
 #include "src/app/commands/terminal.h"
 #include "src/app/flags/offline_flags.h"
@@ -245,7 +246,11 @@ int Explain(OfflineCommand command, const std::vector<std::string>& arguments,
   Timings timings;
   const bool scheduled = JudgeAll(*keys, *flags, simulation, timings);
   const std::string summary = timings.ToString(NonePending(*flags, simulation));
-  std::fputs(summary.c_str(), IsDocument(flags->output) ? stderr : stdout);
+  if (IsDocument(flags->output)) {
+    std::fputs(summary.c_str(), stderr);
+  } else {
+    WriteOut(summary);
+  }
   base::FlushLogs();
   return flags->pod.empty() || scheduled ? kDone : kNegative;
 }

@@ -2,12 +2,15 @@
 #include "src/app/commands/output.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "berth/check.h"
 #include "src/app/commands/terminal.h"
+#include "src/app/flags/offline_flags.h"
 #include "src/documents/parse.h"
 #include "src/documents/write.h"
 
@@ -26,9 +29,32 @@ std::optional<OutputFormat> FormatOf(std::string_view value) {
   return std::nullopt;
 }
 
-void Write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+// The first error of standard output, an errno; 0: none.
+int& FirstError() {
+  static int error = 0;
+  return error;
+}
+
+void NoteError() {
+  if (FirstError() == 0) FirstError() = errno;
+}
 
 }  // namespace
+
+void WriteOut(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) NoteError();
+}
+
+void FlushOut() {
+  if (std::fflush(stdout) != 0) NoteError();
+}
+
+int EndOutput(int code) {
+  FlushOut();
+  const int error = std::exchange(FirstError(), 0);
+  if (error == 0 || error == EPIPE) return code;
+  return FailWith("write error: " + std::generic_category().message(error));
+}
 
 void PrintNote(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
 
@@ -65,8 +91,8 @@ void AddDocumentFormat(FlagSet& flags, OutputFormat& out) {
 
 void PrintTable(std::string_view text, OutputFormat format) {
   const size_t width = format == OutputFormat::kWide ? 0 : TerminalWidth();
-  if (width == 0) return Write(text);
-  Write(Fitted(text, width));
+  if (width == 0) return WriteOut(text);
+  WriteOut(Fitted(text, width));
 }
 
 void PrintDocuments(std::string_view lines, OutputFormat format) {
@@ -84,7 +110,7 @@ void PrintDocuments(std::string_view lines, OutputFormat format) {
       out += document + '\n';
     }
   }
-  Write(out);
+  WriteOut(out);
 }
 
 void Print(std::string_view text, OutputFormat format) {

@@ -448,7 +448,7 @@ tl::expected<OfflineFlags, int> BeginOffline(OfflineCommand command,
   auto flags = ParseOfflineFlags(command, arguments, program);
   if (!flags) return tl::unexpected(FailWith(flags.error().message));
   if (!flags->print_and_exit.empty()) {
-    std::fputs(flags->print_and_exit.c_str(), stdout);
+    WriteOut(flags->print_and_exit);
     return tl::unexpected(kDone);
   }
   base::SetUpLogging(flags->run.log);
