@@ -179,6 +179,9 @@ Result<void> Add(const WhatIf& question, Admission& admission, Simulation& simul
 // The pods of a workload that has none are those of its template.
 Result<void> CarryOne(const Scale& scale, const WhatIf& question, Admission& admission,
                       Simulation& simulation) {
+  if (scale.kind == "DaemonSet") {
+    return Fail("a DaemonSet is not scaled: each node that it is for has one of its pods");
+  }
   const auto is_it = [&scale](const simulator::PodController& controller) {
     return controller.kind == scale.kind && controller.metadata.name == scale.name &&
            controller.metadata.namespace_ == scale.namespace_;

@@ -27,6 +27,8 @@ constexpr std::pair<std::string_view, std::string_view> kWorkloadKinds[] = {
     {"statefulset", "StatefulSet"},
     {"rc", "ReplicationController"},
     {"replicationcontroller", "ReplicationController"},
+    {"ds", "DaemonSet"},
+    {"daemonset", "DaemonSet"},
     {"job", "Job"}};
 
 // The names of the objects that own the pods: the controller or, of a Deployment, its ReplicaSets.

@@ -201,6 +201,14 @@ TEST_F(AskTest, OnlyPodsOfTheNamespaceAreNamed) {
   EXPECT_TRUE(answer->Moved().empty());
 }
 
+TEST_F(AskTest, ADaemonSetIsNotScaled) {
+  Apply(test::MakePod().Name("agent-n1").Owner("DaemonSet", "agent", "uid").OnNode("n1"));
+  const auto answer = AskJson(R"({"scale": [{"kind": "ds", "name": "agent", "replicas": 5}]})");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().message,
+            "scale: a DaemonSet is not scaled: each node that it is for has one of its pods");
+}
+
 // As of a chart: all of it at once, with what admission would make of it.
 TEST_F(AskTest, WorkloadsBecomeTheirPods) {
   Apply(test::MakeNode("n2").Allocatable({{"cpu", "4"}}));
