@@ -42,9 +42,14 @@ void TooMany(FieldReader& fields, std::string_view field, size_t most) {
                  " items");
 }
 
+// One that stands twice counts once.
 void ReadNames(FieldReader& fields, std::string_view field, std::vector<std::string>& out) {
-  fields.Read(field, out);
-  if (out.size() > kMostNames) TooMany(fields, field, kMostNames);
+  std::vector<std::string> names;
+  fields.Read(field, names);
+  if (names.size() > kMostNames) return TooMany(fields, field, kMostNames);
+  for (std::string& name : names) {
+    if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
+  }
 }
 
 void ReadAddNodes(FieldReader& fields, WhatIf& out) {

@@ -2,6 +2,7 @@
 #include "src/app/flags/what_if_flags.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "src/questions/what_if.h"
 
@@ -25,14 +26,15 @@ std::string NodeName(std::string_view text) {
   return std::string(text);
 }
 
-// Names of nodes, which have no commas.
+// Names of nodes, which have no commas; one that stands twice counts once.
 void AddNames(FlagSet& flags, const std::string& name, const std::string& form,
               const std::string& help, std::vector<std::string>& out) {
   flags.Add(name, form, help, [&out](const std::string& value) -> Result<void> {
     for (size_t begin = 0; begin <= value.size();) {
       const size_t end = std::min(value.find(',', begin), value.size());
-      out.push_back(NodeName(std::string_view(value).substr(begin, end - begin)));
-      if (out.back().empty()) return Fail("must not be empty");
+      std::string node = NodeName(std::string_view(value).substr(begin, end - begin));
+      if (node.empty()) return Fail("must not be empty");
+      if (std::ranges::find(out, node) == out.end()) out.push_back(std::move(node));
       begin = end + 1;
     }
     return {};

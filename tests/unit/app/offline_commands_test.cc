@@ -384,6 +384,10 @@ TEST_F(OfflineCommandsTest, NodesAreNamedOneByOneOrInAList) {
                            "--drain=n1", "-o=json"}),
             kDone);
   ExpectRefused("--remove-node: the cluster has no node n9", Simulate, {"--remove-node=n1,n9"});
+  for (const char* flag : {"--remove-node", "--drain", "--cordon"}) {
+    EXPECT_EQ(Run(Simulate, {flag, "n1,node/n1", flag, "n1"}), kDone) << err_;
+    EXPECT_EQ(out_.find("Drain of n1"), out_.rfind("Drain of n1")) << out_;
+  }
   EXPECT_EQ(Run(Simulate, {"--drain=n1,"}), kBadInput);
 }
 

@@ -132,6 +132,15 @@ TEST(QuestionTest, WhatIsWrongIsToldWithItsPath) {
   }
 }
 
+TEST(QuestionTest, ANodeThatStandsTwiceCountsOnce) {
+  const auto question = ParseWhatIf(
+      R"({"cordon": ["a", "b", "a"], "drain": ["c", "c"], "removeNodes": ["e", "d", "e"]})");
+  ASSERT_TRUE(question) << question.error().message;
+  EXPECT_THAT(question->cordon, ElementsAre("a", "b"));
+  EXPECT_THAT(question->drain, ElementsAre("c"));
+  EXPECT_THAT(question->remove_nodes, ElementsAre("e", "d"));
+}
+
 TEST(QuestionTest, ListsHaveABound) {
   std::string names = R"("n")";
   std::string objects = "1";
