@@ -69,6 +69,14 @@ std::optional<Workload> Workload::Parse(std::string_view text) {
 
 std::string Workload::ToString() const { return base::Concat(namespace_, "/", kind, "/", name); }
 
+std::string_view NodeNameIn(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return text;
+  const std::string word = absl::AsciiStrToLower(std::string(text.substr(0, slash)));
+  const bool of_nodes = word == "node" || word == "nodes" || word == "no";
+  return of_nodes ? text.substr(slash + 1) : text;
+}
+
 std::vector<std::shared_ptr<const api::Pod>> PodsMadeBy(const Workload& workload,
                                                         const Simulation& simulation) {
   const std::set<std::string> owners = OwnersOf(workload, simulation);

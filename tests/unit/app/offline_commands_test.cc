@@ -372,6 +372,16 @@ TEST_F(OfflineCommandsTest, SimulateTellsWhatDiffersFromToday) {
   EXPECT_EQ(err_, kReadCluster);
 }
 
+TEST_F(OfflineCommandsTest, TheWordForPodsOrNodesMayBeInAnyCase) {
+  for (const Arguments& named :
+       {Arguments{"Pod/fits"}, {"PODS/fits"}, {"Pod", "fits"}, {"--pod", "Po/fits"}}) {
+    EXPECT_EQ(Run(Explain, named), kDone) << err_;
+    EXPECT_THAT(out_, StartsWith("default/fits: scheduled"));
+  }
+  EXPECT_EQ(Run(Plan, {"--goal=fit=Pod/fits"}), kDone) << err_;
+  EXPECT_EQ(Run(Simulate, {"--cordon=Node/n1", "--add-nodes=1", "--like=NODE/n1"}), kDone) << err_;
+}
+
 TEST_F(OfflineCommandsTest, ANodeMayBeNamedAsToKubectl) {
   EXPECT_EQ(Run(Simulate, {"--cordon", "node/n1", "--drain", "nodes/n1,no/n1", "-o=json"}), kDone);
   EXPECT_THAT(out_, HasSubstr(R"("node":"n1")"));
