@@ -13,6 +13,7 @@
 #include "src/app/commands/output.h"
 #include "src/app/commands/terminal.h"
 #include "src/app/daemon/in_tree_plugins.h"
+#include "src/app/flags/offline_flags.h"
 #include "src/app/version.h"
 #include "src/base/suggestion.h"
 
@@ -29,6 +30,10 @@ constexpr std::pair<CommandKind, CommandFunction*> kFunctions[] = {
 
 int RunCommand(int argc, char** argv) {
   const Command command = FindCommand(std::vector<std::string>(argv, argv + argc));
+  if (!command.unexpected.empty()) {
+    return FailWith("unexpected argument \"" + command.unexpected +
+                    "\"; help is about one command, such as `berth help run`");
+  }
   for (const auto& [kind, function] : kFunctions) {
     if (kind == command.kind) {
       return function(command.arguments, command.program, FindInTreePlugins());

@@ -102,6 +102,16 @@ TEST(AppTest, HelpListsTheCommandsAndWithDashesTheFlagsOfRunToo) {
   EXPECT_THAT(RunMain({"kube-scheduler", "--help"}).text, testing::Not(HasSubstr("simulate")));
 }
 
+TEST(AppTest, HelpIsAboutOneCommand) {
+  testing::internal::CaptureStderr();
+  const Output help = RunMain({"berth", "help", "explain", "extra"});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::StartsWith("Error: unexpected argument \"extra\"; "));
+  EXPECT_EQ(help.code, kBadInput);
+  EXPECT_EQ(help.text, "");
+  EXPECT_EQ(RunMain({"berth", "help", "explain"}).code, kDone);
+}
+
 TEST(AppTest, VersionTellsBothVersionsInTheFormAskedFor) {
   const std::string berth(kVersion);
   EXPECT_THAT(berth, testing::MatchesRegex("v[0-9]+[.][0-9]+[.][0-9]+"));

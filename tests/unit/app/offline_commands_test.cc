@@ -415,6 +415,32 @@ spec: {nodeName: n1, containers: [{name: c}]}
                               R"({"after":"n1","pod":"default/r-new-1"}]})"));
 }
 
+TEST_F(OfflineCommandsTest, WhatAFillLeavesOutIsTold) {
+  const std::string node = "{apiVersion: v1, kind: Node, metadata: {name: n2}}\n---\n";
+  const std::string pod =
+      "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c}]}}\n";
+  const std::string set =
+      "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {selector: "
+      "{matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: "
+      "c}]}}}}\n";
+  const std::string warning = ": without 1 other object, which --add would bring\n";
+  for (const std::string& alone : {pod, set}) {
+    EXPECT_EQ(Run(Simulate, {"--fill", folder_.Write("fill.yaml", alone)}), kDone) << err_;
+    EXPECT_THAT(err_, Not(HasSubstr(warning)));
+    EXPECT_EQ(Run(Simulate, {"--fill", folder_.Write("fill.yaml", node + alone)}), kDone) << err_;
+    EXPECT_THAT(err_, HasSubstr(warning));
+  }
+}
+
+TEST_F(OfflineCommandsTest, TheStandardInputIsOfOneFlag) {
+  ExpectRefused(
+      "the standard input (-) can be read once only, and --cluster and --add both name it",
+      Simulate, {"--cluster=-", "--add=-"}, false);
+  ExpectRefused("--cluster and --fill both name it", Simulate,
+                {"--cluster", file_ + ",-", "--fill=-"}, false);
+  ExpectRefused("--add and --fill both name it", Simulate, {"--add=-", "--fill=-"});
+}
+
 TEST_F(OfflineCommandsTest, SimulateFillsAndAddsWhatFilesHold) {
   const std::string pod =
       folder_.Write("pod.yaml",
@@ -968,11 +994,14 @@ TEST_F(OfflineCommandsTest, APlanThatDoesNotPayEndsWithOne) {
   file_ = folder_.Write("pieces.yaml", kPieces);
   EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "--min-gain=1"}), kDone);
   EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "--min-gain=1.5"}), kNegative);
-  EXPECT_THAT(out_, StartsWith("default/big fits after 1 move, which do not pay: "));
+  EXPECT_THAT(out_, StartsWith("default/big fits after 1 move, which does not pay: "));
   EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "--min-gain=1500m", "-ojson"}), kNegative);
   EXPECT_THAT(out_, HasSubstr(R"("outcome":"refused")"));
   ExpectRefused("must be a quantity from 0", Plan, {"--goal=pending", "--min-gain=-1"});
   ExpectRefused("--min-gain goes with --goal", Plan, {"--apply=plan.yaml", "--min-gain=1"}, false);
+  ExpectRefused("--wait-timeout: must not be negative", Plan,
+                {"--apply=plan.yaml", "--wait-timeout=-1s"}, false);
+  ExpectRefused("--max-age: must not be negative", Plan, {"--goal=pending", "--max-age=-1h"});
 }
 
 TEST_F(OfflineCommandsTest, AWorkloadIsNamedAsForScale) {
