@@ -100,6 +100,15 @@ api::ObjectPtr Renamed(const api::ObjectPtr& object, const std::string& name) {
   return api::WithMeta(object, [&name](api::ObjectMeta& meta) { meta.name = name; });
 }
 
+// Why the object has no name; nullptr: it has one, or states none.
+const api::FieldDamage* DamageOfName(const api::ObjectMeta& meta) {
+  if (!meta.name.empty() || !meta.damage) return nullptr;
+  const auto found = std::ranges::find_if(*meta.damage, [](const api::FieldDamage& damage) {
+    return damage.path == "metadata.name" || damage.path == "metadata";
+  });
+  return found == meta.damage->end() ? nullptr : &*found;
+}
+
 // Whether no API server has stored the object.
 bool IsManifest(const api::ObjectPtr& object) { return api::MetaOf(object)->uid.empty(); }
 
@@ -369,6 +378,8 @@ class Loader {
     const auto warn = [&](std::string_view text) {
       warnings_.push_back(place.ToString() + ": " + std::string(text));
     };
+    if (const api::FieldDamage* damage = DamageOfName(*api::MetaOf(read)))
+      return warn(damage->ToString() + "; the object is left out");
     const bool manifest = from_ == From::kQuestion || IsManifest(read);
     if (manifest) {
       const documents::ManifestFields& fields = place.manifest();

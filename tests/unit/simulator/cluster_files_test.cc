@@ -376,6 +376,22 @@ TEST_F(ClusterFilesTest, AnObjectWithoutANameIsLeftOut) {
                               "cluster has a name; the object is left out"));
 }
 
+TEST_F(ClusterFilesTest, ANameThatIsNoTextIsToldAsSuch) {
+  Write(
+      "---\n{apiVersion: v1, kind: Node, metadata: {name: 4}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: true, generateName: web-}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: 7}\n");
+  EXPECT_THAT(Keys(), testing::IsEmpty());
+  const std::string left_out = "; the object is left out";
+  EXPECT_THAT(
+      cluster_.warnings,
+      ElementsAre(
+          files_[0] + ":2: document 1: metadata.name: expected a string, got a number" + left_out,
+          files_[0] + ":4: document 2: metadata.name: expected a string, got a boolean" + left_out,
+          testing::AllOf(testing::StartsWith(files_[0] + ":6: document 3: metadata: "),
+                         testing::EndsWith("got a number" + left_out))));
+}
+
 TEST_F(ClusterFilesTest, ObjectsOfAQuestionStandThereOnce) {
   const auto objects = [](const char* json) {
     const auto value = documents::ParseJson(json, "");
