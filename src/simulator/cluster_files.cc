@@ -304,6 +304,7 @@ class Loader {
       }
     }
     cluster.ended_pods = ended_pods_;
+    cluster.ended = std::move(ended_);
     cluster.skipped = std::move(skipped_);
     cluster.warnings = std::move(warnings_);
     cluster.remarks = std::move(remarks_);
@@ -446,6 +447,7 @@ class Loader {
       const std::string& phase = (*pod)->status.phase;
       if (phase == "Succeeded" || phase == "Failed") {
         ++ended_pods_;
+        ended_[(*pod)->metadata.Key()] = phase;
         return;
       }
       pods_by_uid_[(*pod)->metadata.uid] = *pod;
@@ -472,6 +474,7 @@ class Loader {
   uint64_t generated_ = 0;  // names
   std::map<std::string, std::string> generated_pods_;
   uint64_t ended_pods_ = 0;
+  std::map<std::string, std::string> ended_;  // their phases, by key
   std::map<std::string, uint64_t> skipped_;
   std::vector<std::string> warnings_;
   std::vector<std::string> remarks_;

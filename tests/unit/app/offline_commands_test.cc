@@ -372,6 +372,18 @@ TEST_F(OfflineCommandsTest, SimulateTellsWhatDiffersFromToday) {
   EXPECT_EQ(err_, kReadCluster);
 }
 
+TEST_F(OfflineCommandsTest, OfAPodThatHasEndedThatIsTold) {
+  file_ = folder_.Write("ended.yaml", std::string(kCluster) + R"(---
+{apiVersion: v1, kind: Pod, metadata: {name: done}, spec: {nodeName: n1}, status: {phase: Succeeded}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: broken}, status: {phase: Failed}}
+)");
+  ExpectRefused("pod default/done has ended (Succeeded): ", Explain, {"done"});
+  ExpectRefused("pod default/broken has ended (Failed): ", Explain, {"--pod=broken"});
+  ExpectRefused("pod default/broken has ended (Failed): ", Plan, {"--goal=fit=broken"});
+  ExpectRefused("the cluster has no pod default/gone", Explain, {"gone"});
+}
+
 TEST_F(OfflineCommandsTest, TheWordForPodsOrNodesMayBeInAnyCase) {
   for (const Arguments& named :
        {Arguments{"Pod/fits"}, {"PODS/fits"}, {"Pod", "fits"}, {"--pod", "Po/fits"}}) {

@@ -242,6 +242,8 @@ TEST_F(ClusterFilesTest, PodsThatHaveEndedAreLeftOut) {
 )");
   EXPECT_THAT(Keys(), ElementsAre("default/c"));
   EXPECT_EQ(cluster_.ended_pods, 2u);
+  EXPECT_THAT(cluster_.ended, ElementsAre(testing::Pair("default/a", "Succeeded"),
+                                          testing::Pair("default/b", "Failed")));
 }
 
 // A cluster holds what its API server took at some time, by the rules of some release.
@@ -376,7 +378,7 @@ TEST_F(ClusterFilesTest, AnObjectWithoutANameIsLeftOut) {
                               "cluster has a name; the object is left out"));
 }
 
-TEST_F(ClusterFilesTest, ANameThatIsNoTextIsToldAsSuch) {
+TEST_F(ClusterFilesTest, ANameThatIsNoTextIsNamedAsSuch) {
   Write(
       "---\n{apiVersion: v1, kind: Node, metadata: {name: 4}}\n---\n"
       "{apiVersion: v1, kind: Pod, metadata: {name: true, generateName: web-}}\n---\n"
