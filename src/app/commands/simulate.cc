@@ -245,10 +245,11 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
   const Time virtual_began = simulation.now();
   simulation.RunUntilQuiet(kLimit);
   listener.progress.reset();
-  const simulator::Report report = simulator::MakeReport(
+  simulator::Report report = simulator::MakeReport(
       pending,
       {flags->seed, listener.attempts, simulation.now() - virtual_began, clock.Now() - began},
       simulation);
+  report.namespace_ = flags->namespace_;
   if (listener.json) {
     listener.TellEvictions();
     simulator::AppendSummary(report, listener.lines);

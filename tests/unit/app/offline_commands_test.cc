@@ -372,6 +372,43 @@ TEST_F(OfflineCommandsTest, SimulateTellsWhatDiffersFromToday) {
   EXPECT_EQ(err_, kReadCluster);
 }
 
+TEST_F(OfflineCommandsTest, OnlyEvictedPodsOfTheNamespaceAreNamed) {
+  file_ = folder_.Write("evicted.yaml", R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 1}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: low, namespace: a}, spec: {nodeName: n1, priority: -1, containers: [{name: c}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: high, namespace: b}, spec: {priority: 5, containers: [{name: c}]}}
+)");
+  EXPECT_EQ(Run(Simulate, {}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\n1 pod evicted to make room: a/low\n"));
+  EXPECT_EQ(Run(Simulate, {"-n=a"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\n1 pod evicted to make room: a/low\n"));
+  EXPECT_EQ(Run(Simulate, {"-n=b"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\n1 pod evicted to make room, 0 of namespace b\n"));
+}
+
+TEST_F(OfflineCommandsTest, ADrainCountsThePodsOfOtherNamespaces) {
+  file_ = folder_.Write("drained.yaml", R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 10}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: owned, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: u, controller: true}]}
+spec: {nodeName: n1, containers: [{name: c}]}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: alone}, spec: {nodeName: n1, containers: [{name: c}]}}
+)");
+  EXPECT_EQ(Run(Simulate, {"-n=other", "--drain=n1", "-o=json"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr(R"("drained":[{"fitNowhere":[],"moved":[],"node":"n1",)"
+                              R"("otherNamespaces":{"fitNowhere":1,"moved":0,"stopped":0,)"
+                              R"("unmanaged":1,"withEmptyDir":0},"stopped":[])"));
+  EXPECT_EQ(Run(Simulate, {"-n=other", "--drain=n1"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr("\n  of other namespaces 1 fits nowhere, 1 is lost\n"));
+  EXPECT_EQ(Run(Simulate, {"-n=default", "--drain=n1"}), kNegative);
+  EXPECT_THAT(out_, Not(HasSubstr("other namespaces")));
+}
+
 TEST_F(OfflineCommandsTest, OfAPodThatHasEndedThatIsTold) {
   file_ = folder_.Write("ended.yaml", std::string(kCluster) + R"(---
 {apiVersion: v1, kind: Pod, metadata: {name: done}, spec: {nodeName: n1}, status: {phase: Succeeded}}
