@@ -63,8 +63,8 @@ int RunCommand(int argc, char** argv) {
   const std::string& meant = suggestion.word();
   const std::string more = meant.empty() ? "Run `" + command.program + " help` for the commands.\n"
                                          : "Did you mean this?\n\t" + meant + "\n";
-  std::fprintf(stderr, "Error: unknown command \"%s\" for \"%s\"\n\n%s", command.unknown.c_str(),
-               command.program.c_str(), more.c_str());
+  PrintNote("Error: unknown command \"" + command.unknown + "\" for \"" + command.program + "\"");
+  std::fprintf(stderr, "\n%s", more.c_str());
   return 1;
 }
 

@@ -198,10 +198,9 @@ Result<std::optional<int>> ExplainByLeader(const OfflineFlags& flags) {
   auto server = FindLiveCluster(flags);
   if (!server) return Fail(server.error());
   const auto judged_here = [&flags](const std::string& whom, std::string_view why) {
-    std::fprintf(stderr, "Judged here, as the scheduler%s%s could not be asked: %.*s\n",
-                 whom.empty() ? " that holds the lease " : " ",
-                 whom.empty() ? flags.daemon.lease.c_str() : whom.c_str(),
-                 static_cast<int>(why.size()), why.data());
+    PrintNote("Judged here, as the scheduler" +
+              (whom.empty() ? " that holds the lease " + flags.daemon.lease : " " + whom) +
+              " could not be asked: " + std::string(why));
     return std::optional<int>();
   };
   const auto leader = FindLeader(*server, flags.daemon.lease, patience);

@@ -11,6 +11,7 @@
 #include "berth/check.h"
 #include "src/app/commands/terminal.h"
 #include "src/app/flags/offline_flags.h"
+#include "src/base/utf8.h"
 #include "src/documents/parse.h"
 #include "src/documents/write.h"
 
@@ -28,6 +29,9 @@ std::optional<OutputFormat> FormatOf(std::string_view value) {
   }
   return std::nullopt;
 }
+
+// The control characters of texts for people.
+constexpr std::string_view kLayout = "\n\t";
 
 // The first error of standard output, an errno; 0: none.
 int& FirstError() {
@@ -56,7 +60,9 @@ int EndOutput(int code) {
   return FailWith("write error: " + std::generic_category().message(error));
 }
 
-void PrintNote(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+void PrintNote(const std::string& line) {
+  std::fputs((base::Visible(line, kLayout) + '\n').c_str(), stderr);
+}
 
 std::string WithVersion(std::string_view document) {
   if (document.starts_with(R"({"apiVersion":)")) return std::string(document);
@@ -90,9 +96,9 @@ void AddDocumentFormat(FlagSet& flags, OutputFormat& out) {
 }
 
 void PrintTable(std::string_view text, OutputFormat format) {
+  const std::string visible = base::Visible(text, kLayout);
   const size_t width = format == OutputFormat::kWide ? 0 : TerminalWidth();
-  if (width == 0) return WriteOut(text);
-  WriteOut(Fitted(text, width));
+  WriteOut(width == 0 ? visible : Fitted(visible, width));
 }
 
 void PrintDocuments(std::string_view lines, OutputFormat format) {

@@ -29,9 +29,10 @@ void FlushOut();
 // away, as `head` does, asked for no more: `code` stays what it is, however much was read.
 int EndOutput(int code);
 
-// Prints a table, or what else people read, on standard output, fitted to its terminal.
+// Prints a table, or what else people read, on standard output, fitted to its terminal. Control
+// characters but line ends and tabs are made visible: names and messages come from strangers.
 void PrintTable(std::string_view text, OutputFormat format);
-// Prints a line on standard error.
+// Prints a line on standard error; control characters as there.
 void PrintNote(const std::string& line);
 // The version of the documents, which is their first member: they may get further members, but none
 // goes or changes its meaning without another version.

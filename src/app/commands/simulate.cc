@@ -57,7 +57,7 @@ Result<simulator::Cluster> ReadNewObjects(const std::vector<std::string>& files,
   if (cluster->objects.empty() && cluster->controllers.empty()) {
     return Fail("nothing that scheduling reads is there: " + input);
   }
-  std::fputs(("In the question: " + input + ".\n").c_str(), stderr);
+  PrintNote("In the question: " + input + ".");
   return cluster;
 }
 

@@ -4,7 +4,6 @@
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -463,9 +462,7 @@ Result<client::ServerConfig> FindLiveCluster(const OfflineFlags& flags) {
 }
 
 int FailWith(std::string_view message) {
-  std::fprintf(stderr, "%s%.*s\n",
-               IsInKubectlsWords(message) ? "" : "Error: ", static_cast<int>(message.size()),
-               message.data());
+  PrintNote((IsInKubectlsWords(message) ? "" : "Error: ") + std::string(message));
   return kBadInput;
 }
 

@@ -372,6 +372,34 @@ TEST_F(OfflineCommandsTest, SimulateTellsWhatDiffersFromToday) {
   EXPECT_EQ(err_, kReadCluster);
 }
 
+TEST_F(OfflineCommandsTest, NoControlCharacterReachesTheTerminal) {
+  file_ = folder_.Write("controls.json", R"({"apiVersion": "v1", "kind": "List", "items": [
+{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n\u001b[31m1", "labels": {"node.kubernetes.io/instance-type": "x\u0007"}}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}},
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p\u001b]0;x\u0007\nq\u009b\u007f"}, "spec": {"containers": [{"name": "c"}]}},
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "gone\u001b"}, "spec": {"nodeName": "no\u001b", "containers": [{"name": "c"}]}},
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big\u001b"}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "40"}}}]}}
+]})");
+  const std::pair<CommandFunction*, Arguments> questions[] = {
+      {Simulate, {}},
+      {Simulate, {"--drain", "n\x1B[31m1"}},
+      {Explain, {}},
+      {Explain, {"--fix", "--preemption"}},
+      {Explain, {"x\x1By"}},
+      {Packing, {}},
+      {Plan, {"--goal=pending"}},
+      {Plan, {"--goal=empty=x\x1By"}},
+  };
+  for (const auto& [command, arguments] : questions) {
+    (void)Run(command, arguments);
+    for (const std::string& text : {out_, err_}) {
+      for (const char* control : {"\x1B", "\x07", "\x7F", "\xC2\x9B"}) {
+        EXPECT_THAT(text, Not(HasSubstr(control)));
+      }
+    }
+    EXPECT_THAT(out_ + err_, HasSubstr("\\x1b"));
+  }
+}
+
 TEST_F(OfflineCommandsTest, OnlyEvictedPodsOfTheNamespaceAreNamed) {
   file_ = folder_.Write("evicted.yaml", R"(---
 {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 1}}}
