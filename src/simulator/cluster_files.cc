@@ -123,8 +123,12 @@ Result<api::ObjectPtr> Stored(api::ObjectPtr&& read,
 
 // The same of an object that is new. Errors: the API server would refuse it.
 Result<api::ObjectPtr> Admit(api::ObjectPtr&& read) {
+  const bool manifest = IsManifest(read);
   auto object = Stored(std::move(read));
   if (!object) return object;
+  if (manifest) {
+    if (auto problem = FindBadValue(*object)) return Fail(*std::move(problem));
+  }
   if (auto problem = FindBadSelector(*object)) return Fail(*std::move(problem));
   return object;
 }
@@ -397,6 +401,9 @@ class Loader {
       object = std::move(stands);
     }
     if (const auto problem = FindBadSelector(object)) warn(problem->message);
+    if (manifest) {
+      if (const auto problem = FindBadValue(object)) warn(problem->message);
+    }
     if (const auto there = places_.find(NameOf(object)); there != places_.end()) {
       const Place& at = there->second;
       if (at.group == nullptr || !AreEqual((*at.group)[at.index], object)) {

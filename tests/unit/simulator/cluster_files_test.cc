@@ -378,6 +378,19 @@ TEST_F(ClusterFilesTest, AnObjectWithoutANameIsLeftOut) {
                               "cluster has a name; the object is left out"));
 }
 
+TEST_F(ClusterFilesTest, AValueThatAnApiServerWouldRefuseOfAManifestIsNamed) {
+  Write(
+      "---\n{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: new}, spec: {preemptionPolicy: never}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: stored, uid: u}, spec: {preemptionPolicy: "
+      "never}}\n");
+  EXPECT_THAT(Keys(), ElementsAre("n1", "default/new", "default/stored"));
+  EXPECT_THAT(cluster_.warnings,
+              ElementsAre(files_[0] + ":4: document 2: spec.preemptionPolicy: Unsupported value: "
+                                      "\"never\": supported values: \"PreemptLowerPriority\", "
+                                      "\"Never\""));
+}
+
 TEST_F(ClusterFilesTest, ANameThatIsNoTextIsNamedAsSuch) {
   Write(
       "---\n{apiVersion: v1, kind: Node, metadata: {name: 4}}\n---\n"
