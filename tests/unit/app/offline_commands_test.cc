@@ -372,6 +372,42 @@ TEST_F(OfflineCommandsTest, SimulateTellsWhatDiffersFromToday) {
   EXPECT_EQ(err_, kReadCluster);
 }
 
+// The second pod's first attempt binds the volume that the first one's has changed.
+TEST_F(OfflineCommandsTest, AttemptsThatAreRepeatedAreNoPartOfAnAnswer) {
+  const std::string add = folder_.Write("volumes.yaml", R"(---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: local}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv1}
+spec: {capacity: {storage: 10Gi}, accessModes: [ReadWriteOnce], storageClassName: local, local: {path: /x}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n1]}]}]}}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: c1}
+spec: {accessModes: [ReadWriteOnce], storageClassName: local, resources: {requests: {storage: 5Gi}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p1}, spec: {containers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: {claimName: c1}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p7}, spec: {containers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: {claimName: c1}}]}}
+)");
+  file_ = folder_.Write("node.yaml", R"(
+apiVersion: v1
+kind: Node
+metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}
+status: {allocatable: {cpu: 4, pods: 110}}
+)");
+  EXPECT_EQ(Run(Simulate, {"--add", add}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\ndefault/p7  -       n1"));
+  EXPECT_THAT(err_, Not(HasSubstr("Error scheduling pod")));
+  EXPECT_EQ(Run(Simulate, {"--add", add, "-v=0"}), kDone);
+  EXPECT_THAT(err_, HasSubstr("Error scheduling pod"));
+}
+
 TEST_F(OfflineCommandsTest, NoControlCharacterReachesTheTerminal) {
   file_ = folder_.Write("controls.json", R"({"apiVersion": "v1", "kind": "List", "items": [
 {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n\u001b[31m1", "labels": {"node.kubernetes.io/instance-type": "x\u0007"}}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}},
