@@ -10,8 +10,10 @@
 #include "src/app/command.h"
 #include "src/app/commands/commands.h"
 #include "src/app/commands/completion.h"
+#include "src/app/commands/output.h"
 #include "src/app/commands/terminal.h"
 #include "src/app/daemon/in_tree_plugins.h"
+#include "src/app/flags/offline_flags.h"
 #include "src/app/version.h"
 #include "src/base/suggestion.h"
 
@@ -28,6 +30,10 @@ constexpr std::pair<CommandKind, CommandFunction*> kFunctions[] = {
 
 int RunCommand(int argc, char** argv) {
   const Command command = FindCommand(std::vector<std::string>(argv, argv + argc));
+  if (!command.unexpected.empty()) {
+    return FailWith("unexpected argument \"" + command.unexpected +
+                    "\"; help is about one command, such as `berth help run`");
+  }
   for (const auto& [kind, function] : kFunctions) {
     if (kind == command.kind) {
       return function(command.arguments, command.program, FindInTreePlugins());
@@ -39,10 +45,10 @@ int RunCommand(int argc, char** argv) {
     case CommandKind::kVersion:
       return ShowVersion(command.arguments, command.program);
     case CommandKind::kHelp:
-      std::fputs(FittedHelp(CommandList(), TerminalWidth()).c_str(), stdout);
+      WriteOut(FittedHelp(CommandList(), TerminalWidth()));
       if (!command.arguments.front().starts_with('-')) return 0;
       // A flag without a command is one of run's.
-      std::fputs("\n", stdout);
+      WriteOut("\n");
       return Run(command.arguments, command.program + " run", FindInTreePlugins());
     default:
       break;
@@ -57,8 +63,8 @@ int RunCommand(int argc, char** argv) {
   const std::string& meant = suggestion.word();
   const std::string more = meant.empty() ? "Run `" + command.program + " help` for the commands.\n"
                                          : "Did you mean this?\n\t" + meant + "\n";
-  std::fprintf(stderr, "Error: unknown command \"%s\" for \"%s\"\n\n%s", command.unknown.c_str(),
-               command.program.c_str(), more.c_str());
+  PrintNote("Error: unknown command \"" + command.unknown + "\" for \"" + command.program + "\"");
+  std::fprintf(stderr, "\n%s", more.c_str());
   return 1;
 }
 
@@ -67,9 +73,7 @@ int RunCommand(int argc, char** argv) {
 int Main(int argc, char** argv) {
   // A peer that went away, or a reader of the output, is an error of the write.
   std::signal(SIGPIPE, SIG_IGN);
-  const int code = RunCommand(argc, argv);
-  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  return code == 0 && !written ? 1 : code;
+  return EndOutput(RunCommand(argc, argv));
 }
 
 }  // namespace berth::app

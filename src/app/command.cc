@@ -27,6 +27,7 @@ Command FindCommand(const std::vector<std::string>& arguments) {
   if (!arguments.empty()) command.arguments.assign(arguments.begin() + 1, arguments.end());
   if (name != "kube-scheduler" && command.arguments.size() > 1 &&
       command.arguments.front() == "help") {
+    if (command.arguments.size() > 2) command.unexpected = command.arguments[2];
     command.arguments = {command.arguments[1], "--help"};
   }
   const std::string first = command.arguments.empty() ? "" : command.arguments.front();

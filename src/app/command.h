@@ -29,6 +29,7 @@ struct Command {
   std::string program;                 // for messages: "berth run", "kube-scheduler", ...
   std::vector<std::string> arguments;  // those of the command
   std::string unknown;                 // kUnknown: what was given; "" for nothing
+  std::string unexpected;              // after the command that help is asked about; may be ""
 };
 
 // Finds the command in the program's arguments, the first of which is its own path. By the name of

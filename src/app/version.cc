@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/version.h"
 
-#include <cstdio>
-
+#include "src/app/commands/output.h"
 #include "src/app/flags/flag_set.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/documents/write.h"
@@ -43,7 +42,7 @@ int ShowVersion(const std::vector<std::string>& arguments, const std::string& pr
   if (output == "json") text = VersionDocument().ToJson() + "\n";
   if (output == "yaml") text = documents::ToYaml(VersionDocument());
   if (help) text = flags.Usage();
-  std::fputs(text.c_str(), stdout);
+  WriteOut(text);
   return kDone;
 }
 

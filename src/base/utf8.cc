@@ -56,6 +56,31 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+std::string Visible(std::string_view text, std::string_view kept) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  out.reserve(text.size());
+  const auto append_hex = [&](std::string_view prefix, unsigned char byte) {
+    out += prefix;
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 0xF];
+  };
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text.front());
+    const size_t length = Utf8Length(text);
+    const bool ascii_control = first < 0x20 || first == 0x7F;
+    if (length == 0 || (ascii_control && kept.find(text.front()) == std::string_view::npos)) {
+      append_hex("\\x", first);
+    } else if (length == 2 && first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0) {
+      append_hex("\\u00", static_cast<unsigned char>(text[1]));  // U+0080 to U+009F
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return out;
+}
+
 std::string ToUtf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());

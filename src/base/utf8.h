@@ -22,6 +22,10 @@ bool IsUtf8(std::string_view text);
 // Each byte that belongs to no character replaced by U+FFFD.
 std::string ToUtf8(std::string_view text);
 
+// The text with its control characters, and bytes that are no UTF-8, as "\x1b" or "\u009b", so that
+// a terminal shows them and does nothing else. Those in `kept`, of ASCII, stay.
+std::string Visible(std::string_view text, std::string_view kept = "");
+
 // The front of `text`, of at most so many bytes, which ends with a whole character of UTF-8.
 std::string_view Utf8Front(std::string_view text, size_t most);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "berth/check.h"
+#include "src/base/utf8.h"
 
 namespace berth::explain {
 namespace {
@@ -29,6 +30,7 @@ void TextTable::AddColumn(const std::string& header, Align align) {
 void TextTable::AddRow(std::vector<std::string> cells) {
   BERTH_CHECK(cells.size() == columns_.size(), "a row has one cell a column");
   for (size_t i = 0; i < cells.size(); ++i) {
+    cells[i] = base::Visible(cells[i]);
     columns_[i].width = std::max(columns_[i].width, cells[i].size());
   }
   rows_.push_back(std::move(cells));

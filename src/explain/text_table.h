@@ -17,7 +17,7 @@ class TextTable {
   enum class Align { kLeft, kRight };
 
   void AddColumn(const std::string& header, Align align = Align::kLeft);
-  // One cell a column.
+  // One cell a column, on one line; control characters are made visible.
   void AddRow(std::vector<std::string> cells);
   // Every line begins with `indent` and ends without blanks.
   void Append(std::string_view indent, std::string& out) const;

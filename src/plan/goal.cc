@@ -10,6 +10,7 @@
 #include "src/base/suggestion.h"
 #include "src/plan/measure.h"
 #include "src/plan/plan.h"
+#include "src/simulator/workload.h"
 
 namespace berth::plan {
 namespace {
@@ -86,10 +87,11 @@ Result<Goal> Goal::Parse(std::string_view text) {
                 (meant.word().empty() ? std::string(kForms) : meant.ToString()));
   }
   const bool of_pod = kind == "fit";
-  if (name.empty() || (name.find('/') != std::string_view::npos) != of_pod) {
+  const std::string_view bare = of_pod ? name : simulator::NodeNameIn(name);
+  if (bare.empty() || (bare.find('/') != std::string_view::npos) != of_pod) {
     return NoGoal(text, of_pod ? " names no pod" : " names no node");
   }
-  return Goal{.kind = of_pod ? Kind::kFit : Kind::kEmpty, .name = std::string(name)};
+  return Goal{.kind = of_pod ? Kind::kFit : Kind::kEmpty, .name = std::string(bare)};
 }
 
 std::string Goal::ToString() const {

@@ -94,7 +94,7 @@ std::string Headline(const Plan& plan) {
   if (evictions == 0) return what + predicates.as_it_is + '.';
   std::string proof;
   if (plan.outcome == Plan::Outcome::kRefused) {
-    proof = ", which do not pay: " + plan.why;
+    proof = (evictions == 1 ? ", which does not pay: " : ", which do not pay: ") + plan.why;
   } else if (plan.has_fewest()) {
     proof = "; no plan has fewer";
   } else if (plan.outcome == Plan::Outcome::kPartly && plan.most) {

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,18 +31,28 @@ std::string FileError(std::string_view call, const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<Progress>> Progress::Open(const std::string& path, std::string_view digest) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return Fail(FileError("open", path) + "; --progress names another place");
-  std::unique_ptr<Progress> progress(new Progress(fd, path));
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    return Fail(errno == EWOULDBLOCK ? path + ": another run carries the plan out"
-                                     : FileError("lock", path));
+  while (true) {
+    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) return Fail(FileError("open", path) + "; --progress names another place");
+    std::unique_ptr<Progress> progress(new Progress(fd, path));
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      return Fail(errno == EWOULDBLOCK ? path + ": another run carries the plan out"
+                                       : FileError("lock", path));
+    }
+    struct stat locked{};
+    if (fstat(fd, &locked) != 0) return Fail(FileError("stat", path));
+    // A run that had nothing to keep took it away meanwhile.
+    if (locked.st_nlink == 0) continue;
+    if (auto loaded = progress->Load(digest); !loaded) return Fail(loaded.error());
+    return progress;
   }
-  if (auto loaded = progress->Load(digest); !loaded) return Fail(loaded.error());
-  return progress;
 }
 
-Progress::~Progress() { close(fd_); }
+Progress::~Progress() {
+  // While it is locked, so that no other run has it.
+  if (made_) unlink(path_.c_str());
+  close(fd_);
+}
 
 Result<void> Progress::Load(std::string_view digest) {
   const auto text = base::ReadFile(path_, kMostProgressBytes);
@@ -73,6 +84,7 @@ Result<void> Progress::Load(std::string_view digest) {
     }
   }
   if (!first) return {};
+  made_ = true;
   std::string line;
   base::JsonObject head(line);
   head.Add("plan", digest);
@@ -127,6 +139,7 @@ Result<void> Progress::Begin(const std::string& uid, const Eviction& eviction) {
   one.Add("owner", eviction.owner);
   base::AppendJsonList(added, one.Key("before"));
   one.Close();
+  made_ = false;
   if (auto written = Append(std::move(line)); !written) return written;
   named.insert(added.begin(), added.end());
   evictions_.insert_or_assign(uid, eviction);

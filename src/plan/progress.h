@@ -23,7 +23,8 @@ namespace berth::plan {
 // is lost, pods that have gone are moves that are skipped, and the others are judged as ever;
 // nothing is evicted twice.
 //
-// The file is locked while a run goes on, so that there are never two of one plan.
+// The file is locked while a run goes on, so that there are never two of one plan. A run that made
+// it and began no eviction takes it away again.
 //
 // Thread safety: one owner.
 class Progress {
@@ -61,6 +62,7 @@ class Progress {
 
   const int fd_;
   const std::string path_;
+  bool made_ = false;  // by this run, which has begun nothing
   std::map<std::string, Eviction, std::less<>> evictions_;
   std::map<std::string, std::set<std::string>> named_;  // in the file: UIDs of pods, by owner
 };

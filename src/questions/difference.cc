@@ -37,11 +37,44 @@ void AppendPicture(const Picture& picture, std::string& out) {
   object.Add("usedNodesLowerBound", picture.lower_bound);
 }
 
+// How many of a drain's pods are not named.
+struct Unnamed {
+  Unnamed(const Drained& drained, const WhatIfAnswer& answer)
+      : homeless(Count(drained.homeless, answer)),
+        moved(Count(drained.moved, answer)),
+        stopped(static_cast<size_t>(std::ranges::count_if(
+            drained.stopped,
+            [&answer](const Drained::Stopped& pod) { return !answer.Names(pod.pod); }))),
+        unmanaged(Count(drained.unmanaged, answer)),
+        with_empty_dir(Count(drained.with_empty_dir, answer)) {}
+
+  static size_t Count(const std::vector<std::string>& pods, const WhatIfAnswer& answer) {
+    return pods.size() - answer.Named(pods).size();
+  }
+
+  size_t homeless;
+  size_t moved;
+  size_t stopped;
+  size_t unmanaged;
+  size_t with_empty_dir;
+};
+
+void AppendUnnamed(const Unnamed& counts, std::string& out) {
+  JsonObject object(out);
+  object.Add("fitNowhere", counts.homeless);
+  object.Add("moved", counts.moved);
+  object.Add("stopped", counts.stopped);
+  object.Add("unmanaged", counts.unmanaged);
+  object.Add("withEmptyDir", counts.with_empty_dir);
+}
+
 void AppendDrained(const Drained& drained, const WhatIfAnswer& answer, std::string& out) {
   JsonObject object(out);
   base::AppendJsonList(answer.Named(drained.homeless), object.Key("fitNowhere"));
   base::AppendJsonList(answer.Named(drained.moved), object.Key("moved"));
   object.Add("node", drained.node);
+  if (!answer.namespace_.empty())
+    AppendUnnamed(Unnamed(drained, answer), object.Key("otherNamespaces"));
   base::JsonList stopped(object.Key("stopped"));
   for (const Drained::Stopped& pod : drained.stopped) {
     if (!answer.Names(pod.pod)) continue;
@@ -232,6 +265,18 @@ void AppendMoved(const WhatIfAnswer& answer, std::string& out) {
   if (moved.size() > kMostPods) out += "... and " + Counted(moved.size() - kMostPods, "pod") + '\n';
 }
 
+void AppendUnnamedRow(const Unnamed& counts, std::string& out) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](size_t count, const char* of_one, const char* of_many) {
+    if (count > 0) parts.push_back(std::to_string(count) + (count == 1 ? of_one : of_many));
+  };
+  add(counts.stopped, " stays", " stay");
+  add(counts.homeless, " fits nowhere", " fit nowhere");
+  add(counts.unmanaged, " is lost", " are lost");
+  add(counts.with_empty_dir, " has data in emptyDir volumes", " have data in emptyDir volumes");
+  if (!parts.empty()) out += "  of other namespaces " + absl::StrJoin(parts, ", ") + '\n';
+}
+
 void AppendDrainedRow(const Drained& drained, const WhatIfAnswer& answer, std::string& out) {
   out += "\nDrain of " + drained.node + ": " +
          (drained.ok() ? "every pod that comes back has a node" : "cannot be done without loss") +
@@ -253,6 +298,7 @@ void AppendDrainedRow(const Drained& drained, const WhatIfAnswer& answer, std::s
            " with data in emptyDir volumes, which is lost (kubectl drain wants " +
            "--delete-emptydir-data): " + absl::StrJoin(with_empty_dir, ", ") + '\n';
   }
+  AppendUnnamedRow(Unnamed(drained, answer), out);
 }
 
 }  // namespace

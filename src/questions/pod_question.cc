@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/questions/pod_question.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -102,7 +104,8 @@ std::optional<explain::Explanation> Explain(simulator::Simulation& picture, cons
 }
 
 bool IsPodResource(std::string_view word) {
-  return word == "pod" || word == "pods" || word == "po";
+  const std::string lower = absl::AsciiStrToLower(std::string(word));
+  return lower == "pod" || lower == "pods" || lower == "po";
 }
 
 Result<std::string> ReadPodName(std::string_view text) {

@@ -47,7 +47,7 @@ explain::Explanation Explain(scheduler::Scheduler& scheduler,
 std::optional<explain::Explanation> Explain(simulator::Simulation& picture, const std::string& key,
                                             const PodQuestion& question);
 
-// Whether kubectl takes the word for pods.
+// Whether kubectl takes the word for pods, in any case.
 bool IsPodResource(std::string_view word);
 
 // A pod as people name one: "web", "pod/web" or "shop/web"; without the word for pods. Errors:

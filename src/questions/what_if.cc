@@ -42,9 +42,14 @@ void TooMany(FieldReader& fields, std::string_view field, size_t most) {
                  " items");
 }
 
+// One that stands twice counts once.
 void ReadNames(FieldReader& fields, std::string_view field, std::vector<std::string>& out) {
-  fields.Read(field, out);
-  if (out.size() > kMostNames) TooMany(fields, field, kMostNames);
+  std::vector<std::string> names;
+  fields.Read(field, names);
+  if (names.size() > kMostNames) return TooMany(fields, field, kMostNames);
+  for (std::string& name : names) {
+    if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
+  }
 }
 
 void ReadAddNodes(FieldReader& fields, WhatIf& out) {
@@ -179,6 +184,9 @@ Result<void> Add(const WhatIf& question, Admission& admission, Simulation& simul
 // The pods of a workload that has none are those of its template.
 Result<void> CarryOne(const Scale& scale, const WhatIf& question, Admission& admission,
                       Simulation& simulation) {
+  if (scale.kind == "DaemonSet") {
+    return Fail("a DaemonSet is not scaled: each node that it is for has one of its pods");
+  }
   const auto is_it = [&scale](const simulator::PodController& controller) {
     return controller.kind == scale.kind && controller.metadata.name == scale.name &&
            controller.metadata.namespace_ == scale.namespace_;

@@ -35,7 +35,8 @@ void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
   if (rejected) {
     base::LogV(2, "Unable to schedule pod; no fit; waiting",
                {{"pod", key}, {"err", failure.message}});
-  } else {
+  } else if (base::LogVerbosity() >= 0) {
+    // Below that a question is asked, and its answer says what became of the pod.
     base::LogError("Error scheduling pod; retrying", {{"pod", key}, {"err", failure.message}});
   }
 

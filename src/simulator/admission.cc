@@ -393,8 +393,12 @@ bool IsOfAdmission(const api::TypeMeta& type) {
 Result<void> ReadAdmissionObject(const ConfigValue& value, std::string_view kind,
                                  std::string_view path, AdmissionObjects& out) {
   const std::string prefix = path.empty() ? "" : std::string(path) + ".";
-  if (StringAt(value, {"metadata", "name"}).empty())
-    return Fail(RequiredField(prefix + "metadata.name", ""));
+  if (StringAt(value, {"metadata", "name"}).empty()) {
+    const ConfigValue* name = FindAt(value, {"metadata", "name"});
+    if (name == nullptr || name->is_null() || name->string() != nullptr)
+      return Fail(RequiredField(prefix + "metadata.name", ""));
+    return Fail(prefix + "metadata.name: expected a string, got " + std::string(name->TypeName()));
+  }
   if (kind == "LimitRange") return AppendRead(ReadLimitRange(value, prefix), out.limit_ranges);
   if (kind == "RuntimeClass")
     return AppendRead(ReadRuntimeClass(value, prefix), out.runtime_classes);

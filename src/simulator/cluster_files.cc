@@ -105,6 +105,15 @@ api::ObjectPtr Renamed(const api::ObjectPtr& object, const std::string& name) {
   return api::WithMeta(object, [&name](api::ObjectMeta& meta) { meta.name = name; });
 }
 
+// Why the object has no name; nullptr: it has one, or states none.
+const api::FieldDamage* DamageOfName(const api::ObjectMeta& meta) {
+  if (!meta.name.empty() || !meta.damage) return nullptr;
+  const auto found = std::ranges::find_if(*meta.damage, [](const api::FieldDamage& damage) {
+    return damage.path == "metadata.name" || damage.path == "metadata";
+  });
+  return found == meta.damage->end() ? nullptr : &*found;
+}
+
 // Whether no API server has stored the object.
 bool IsManifest(const api::ObjectPtr& object) { return api::MetaOf(object)->uid.empty(); }
 
@@ -119,8 +128,12 @@ Result<api::ObjectPtr> Stored(api::ObjectPtr&& read,
 
 // The same of an object that is new. Errors: the API server would refuse it.
 Result<api::ObjectPtr> Admit(api::ObjectPtr&& read) {
+  const bool manifest = IsManifest(read);
   auto object = Stored(std::move(read));
   if (!object) return object;
+  if (manifest) {
+    if (auto problem = FindBadValue(*object)) return Fail(*std::move(problem));
+  }
   if (auto problem = FindBadSelector(*object)) return Fail(*std::move(problem));
   return object;
 }
@@ -300,6 +313,7 @@ class Loader {
       }
     }
     cluster.ended_pods = ended_pods_;
+    cluster.ended = std::move(ended_);
     cluster.skipped = std::move(skipped_);
     cluster.warnings = std::move(warnings_);
     cluster.remarks = std::move(remarks_);
@@ -374,6 +388,8 @@ class Loader {
     const auto warn = [&](std::string_view text) {
       warnings_.push_back(place.ToString() + ": " + std::string(text));
     };
+    if (const api::FieldDamage* damage = DamageOfName(*api::MetaOf(read)))
+      return warn(damage->ToString() + "; the object is left out");
     const bool manifest = from_ == From::kQuestion || IsManifest(read);
     if (manifest) {
       const documents::ManifestFields& fields = place.manifest();
@@ -390,6 +406,9 @@ class Loader {
       object = std::move(stands);
     }
     if (const auto problem = FindBadSelector(object)) warn(problem->message);
+    if (manifest) {
+      if (const auto problem = FindBadValue(object)) warn(problem->message);
+    }
     if (const auto there = places_.find(NameOf(object)); there != places_.end()) {
       const Place& at = there->second;
       if (at.group == nullptr || !AreEqual((*at.group)[at.index], object)) {
@@ -440,6 +459,7 @@ class Loader {
       const std::string& phase = (*pod)->status.phase;
       if (phase == "Succeeded" || phase == "Failed") {
         ++ended_pods_;
+        ended_[(*pod)->metadata.Key()] = phase;
         return;
       }
       pods_by_uid_[(*pod)->metadata.uid] = *pod;
@@ -466,6 +486,7 @@ class Loader {
   uint64_t generated_ = 0;  // names
   std::map<std::string, std::string> generated_pods_;
   uint64_t ended_pods_ = 0;
+  std::map<std::string, std::string> ended_;  // their phases, by key
   std::map<std::string, uint64_t> skipped_;
   std::vector<std::string> warnings_;
   std::vector<std::string> remarks_;

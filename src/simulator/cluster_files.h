@@ -22,7 +22,8 @@ struct Cluster {
   // Nodes first, pods last, those without a node by their creation; otherwise in file order, as
   // are pods whose creation is not known, after the others.
   std::vector<api::ObjectPtr> objects;
-  uint64_t ended_pods = 0;  // that were read, and are not among them
+  uint64_t ended_pods = 0;                   // that were read, and are not among them
+  std::map<std::string, std::string> ended;  // their phases, by key
   // Objects of kinds that Berth does not read, by "Secret" or "Deployment.apps".
   std::map<std::string, uint64_t> skipped;
   // What was odd, each with its place: objects that were left out or count in part. Of

@@ -224,8 +224,8 @@ Result<std::shared_ptr<const api::Pod>> ReadTemplate(const ConfigValue& value,
   if (pod.spec.scheduler_name.empty()) pod.spec.scheduler_name = "default-scheduler";
   if (of.kind == "DaemonSet") TolerateAsDaemon(pod.spec);
   auto defaulted = WithDefaults(pod, StringAt(value, {"spec", "runtimeClassName"}));
-  if (auto problem = FindBadSelector(api::ObjectPtr(defaulted))) {
-    return Fail(problem->Within(path));
+  for (const auto find : {FindBadSelector, FindBadValue}) {
+    if (auto problem = find(api::ObjectPtr(defaulted))) return Fail(problem->Within(path));
   }
   return defaulted;
 }

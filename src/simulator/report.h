@@ -59,6 +59,8 @@ struct Report {
   std::vector<Left> left;
   // Pods that are gone, to make room for others.
   std::vector<std::string> evicted;
+  // Whose evicted pods the table names; "": those of all namespaces.
+  std::string namespace_ = {};
 
   // How many were left so.
   size_t Count(std::string_view result) const;

@@ -107,9 +107,17 @@ void AppendLeft(const std::vector<Report::Left>& pods, std::string& out) {
   explain::AppendPodsAlike(std::move(all), kMaxMessages, out);
 }
 
-void AppendEvicted(const std::vector<std::string>& keys, std::string& out) {
-  if (keys.empty()) return;
-  out += '\n' + Counted(keys.size(), "pod") + " evicted to make room: " + Examples(keys) + '\n';
+void AppendEvicted(const Report& report, std::string& out) {
+  if (report.evicted.empty()) return;
+  std::vector<std::string> named = report.evicted;
+  std::erase_if(named, [&report](const std::string& key) {
+    return !report.namespace_.empty() && key.substr(0, key.find('/')) != report.namespace_;
+  });
+  out += '\n' + Counted(report.evicted.size(), "pod") + " evicted to make room";
+  if (named.size() < report.evicted.size()) {
+    out += ", " + std::to_string(named.size()) + " of namespace " + report.namespace_;
+  }
+  out += (named.empty() ? "" : ": ") + Examples(named) + '\n';
 }
 
 // What the groups of the pods left lack.
@@ -148,7 +156,7 @@ void AppendReportTable(const Report& report, Simulation& simulation, std::string
   AppendPlacements(report, simulation.scheduler().cache(), out);
   AppendLeft(report.left, out);
   AppendPodGroups(report, simulation, out);
-  AppendEvicted(report.evicted, out);
+  AppendEvicted(report, out);
 }
 
 }  // namespace berth::simulator

@@ -68,6 +68,10 @@ void Simulation::RunDue() {
 
 Result<std::shared_ptr<const api::Pod>> Simulation::NamedPod(std::string_view key) const {
   if (auto pod = FindPod(key); pod != nullptr) return pod;
+  if (const auto ended = ended_pods_.find(std::string(key)); ended != ended_pods_.end()) {
+    return Fail("pod " + ended->first + " has ended (" + ended->second +
+                "): no scheduler looks at it any more");
+  }
   const std::string_view name = key.substr(key.find('/') + 1);
   std::string elsewhere;
   base::Suggestion meant(key);

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "berth/in_tree/plugin.h"
@@ -84,8 +87,10 @@ class Simulation {
   Duration scheduler_time() const { return scheduler_time_; }
   std::shared_ptr<const api::Pod> FindPod(std::string_view key) const { return api_.FindPod(key); }
   // The same for a pod that a person names. Errors: there is none; says in which other namespaces
-  // there is one of that name.
+  // there is one of that name, or that it has ended.
   Result<std::shared_ptr<const api::Pod>> NamedPod(std::string_view key) const;
+  // Pods that have ended, which no scheduler sees: their phases, by key.
+  void NameEndedPods(std::map<std::string, std::string> phases) { ended_pods_ = std::move(phases); }
   // Whether the pod waits for a node, or on its node for room for its resize, as the scheduler
   // knows it.
   bool IsWaiting(const api::Pod& pod) const {
@@ -111,7 +116,8 @@ class Simulation {
   Duration scheduler_time_{};
   bool timed_ = false;
   bool started_ = false;
-  std::function<bool()> interrupt_;  // may be empty
+  std::function<bool()> interrupt_;                // may be empty
+  std::map<std::string, std::string> ended_pods_;  // their phases, by key
 };
 
 // Applies all objects of one simulation to another, pods last, and these by their creation.

@@ -27,6 +27,8 @@ constexpr std::pair<std::string_view, std::string_view> kWorkloadKinds[] = {
     {"statefulset", "StatefulSet"},
     {"rc", "ReplicationController"},
     {"replicationcontroller", "ReplicationController"},
+    {"ds", "DaemonSet"},
+    {"daemonset", "DaemonSet"},
     {"job", "Job"}};
 
 // The names of the objects that own the pods: the controller or, of a Deployment, its ReplicaSets.
@@ -66,6 +68,14 @@ std::optional<Workload> Workload::Parse(std::string_view text) {
 }
 
 std::string Workload::ToString() const { return base::Concat(namespace_, "/", kind, "/", name); }
+
+std::string_view NodeNameIn(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return text;
+  const std::string word = absl::AsciiStrToLower(std::string(text.substr(0, slash)));
+  const bool of_nodes = word == "node" || word == "nodes" || word == "no";
+  return of_nodes ? text.substr(slash + 1) : text;
+}
 
 std::vector<std::shared_ptr<const api::Pod>> PodsMadeBy(const Workload& workload,
                                                         const Simulation& simulation) {

@@ -31,6 +31,10 @@ struct Workload {
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
+// The name of a node without kubectl's word for nodes, in any case: "n1" of "n1", "node/n1" and
+// "Nodes/n1".
+std::string_view NodeNameIn(std::string_view text);
+
 // Its pods, by key. Those of a Deployment are the pods of its ReplicaSets, which must be in the
 // picture. Pods that are being deleted count for a StatefulSet alone.
 std::vector<std::shared_ptr<const api::Pod>> PodsMadeBy(const Workload& workload,

@@ -3,10 +3,10 @@
 
 #include <absl/strings/str_join.h>
 
-#include <cstdio>
 #include <string_view>
 
 #include "src/app/command.h"
+#include "src/app/commands/output.h"
 #include "src/app/flags/offline_flags.h"
 
 namespace berth::app {
@@ -92,7 +92,7 @@ esac
 int ShowCompletion(const std::vector<std::string>& arguments, const std::string& program) {
   const std::string shell = arguments.size() == 1 ? arguments.front() : "";
   if (shell == "--help" || shell == "-h") {
-    std::printf("Usage: %s bash|zsh|fish|kubectl\n", program.c_str());
+    WriteOut("Usage: " + program + " bash|zsh|fish|kubectl\n");
     return kDone;
   }
   std::string_view script;
@@ -106,7 +106,7 @@ int ShowCompletion(const std::vector<std::string>& arguments, const std::string&
   constexpr std::string_view kCommandList = "COMMANDS";
   std::string text(script);
   text.replace(text.find(kCommandList), kCommandList.size(), absl::StrJoin(CommandNames(), " "));
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  WriteOut(text);
   return kDone;
 }
 

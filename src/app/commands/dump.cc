@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/simulator/dump.h"
 
-#include <cstdio>
 #include <string>
 
 #include "src/app/commands/commands.h"
 #include "src/app/commands/offline_cluster.h"
+#include "src/app/commands/output.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/base/logging.h"
 
@@ -25,7 +25,7 @@ int Dump(const std::vector<std::string>& arguments, const std::string& program,
     std::erase(text, '\n');  // an object a line
     PrintDocuments(text, flags->output);
   } else {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    WriteOut(text);
   }
   base::FlushLogs();
   return kDone;

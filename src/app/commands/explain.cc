@@ -11,6 +11,7 @@
 #include "src/app/commands/commands.h"
 #include "src/app/commands/leader.h"
 #include "src/app/commands/offline_cluster.h"
+#include "src/app/commands/output.h"
 #include "src/app/commands/server_error.h"
 #include "src/app/commands/terminal.h"
 #include "src/app/flags/offline_flags.h"
@@ -197,10 +198,9 @@ Result<std::optional<int>> ExplainByLeader(const OfflineFlags& flags) {
   auto server = FindLiveCluster(flags);
   if (!server) return Fail(server.error());
   const auto judged_here = [&flags](const std::string& whom, std::string_view why) {
-    std::fprintf(stderr, "Judged here, as the scheduler%s%s could not be asked: %.*s\n",
-                 whom.empty() ? " that holds the lease " : " ",
-                 whom.empty() ? flags.daemon.lease.c_str() : whom.c_str(),
-                 static_cast<int>(why.size()), why.data());
+    PrintNote("Judged here, as the scheduler" +
+              (whom.empty() ? " that holds the lease " + flags.daemon.lease : " " + whom) +
+              " could not be asked: " + std::string(why));
     return std::optional<int>();
   };
   const auto leader = FindLeader(*server, flags.daemon.lease, patience);
@@ -245,7 +245,11 @@ int Explain(OfflineCommand command, const std::vector<std::string>& arguments,
   Timings timings;
   const bool scheduled = JudgeAll(*keys, *flags, simulation, timings);
   const std::string summary = timings.ToString(NonePending(*flags, simulation));
-  std::fputs(summary.c_str(), IsDocument(flags->output) ? stderr : stdout);
+  if (IsDocument(flags->output)) {
+    std::fputs(summary.c_str(), stderr);
+  } else {
+    WriteOut(summary);
+  }
   base::FlushLogs();
   return flags->pod.empty() || scheduled ? kDone : kNegative;
 }

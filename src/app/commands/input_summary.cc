@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/commands/input_summary.h"
 
-#include <cstdio>
 #include <string_view>
+
+#include "src/app/commands/output.h"
 
 namespace berth::app {
 namespace {
@@ -95,8 +96,6 @@ Input InputOf(const simulator::Cluster& cluster) {
   return input;
 }
 
-void TellInput(const Input& input) {
-  std::fputs(("Read " + input.ToString() + ".\n").c_str(), stderr);
-}
+void TellInput(const Input& input) { PrintNote("Read " + input.ToString() + "."); }
 
 }  // namespace berth::app

@@ -55,6 +55,7 @@ Result<BesideObjects> FillFromFiles(const OfflineFlags& flags, simulator::Simula
   PrintWarnings(reading.warnings);
   const Input input = InputOf(*cluster);
   for (api::ObjectPtr& object : cluster->objects) simulation.Apply(std::move(object));
+  simulation.NameEndedPods(std::move(cluster->ended));
   if (auto checked = CheckInput(input, flags.what_if); !checked) return Fail(checked.error());
   TellInput(input);
   reading.read = input.ToString();

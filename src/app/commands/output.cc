@@ -2,12 +2,16 @@
 #include "src/app/commands/output.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "berth/check.h"
 #include "src/app/commands/terminal.h"
+#include "src/app/flags/offline_flags.h"
+#include "src/base/utf8.h"
 #include "src/documents/parse.h"
 #include "src/documents/write.h"
 
@@ -26,11 +30,39 @@ std::optional<OutputFormat> FormatOf(std::string_view value) {
   return std::nullopt;
 }
 
-void Write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+// The control characters of texts for people.
+constexpr std::string_view kLayout = "\n\t";
+
+// The first error of standard output, an errno; 0: none.
+int& FirstError() {
+  static int error = 0;
+  return error;
+}
+
+void NoteError() {
+  if (FirstError() == 0) FirstError() = errno;
+}
 
 }  // namespace
 
-void PrintNote(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+void WriteOut(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) NoteError();
+}
+
+void FlushOut() {
+  if (std::fflush(stdout) != 0) NoteError();
+}
+
+int EndOutput(int code) {
+  FlushOut();
+  const int error = std::exchange(FirstError(), 0);
+  if (error == 0 || error == EPIPE) return code;
+  return FailWith("write error: " + std::generic_category().message(error));
+}
+
+void PrintNote(const std::string& line) {
+  std::fputs((base::Visible(line, kLayout) + '\n').c_str(), stderr);
+}
 
 std::string WithVersion(std::string_view document) {
   if (document.starts_with(R"({"apiVersion":)")) return std::string(document);
@@ -64,9 +96,9 @@ void AddDocumentFormat(FlagSet& flags, OutputFormat& out) {
 }
 
 void PrintTable(std::string_view text, OutputFormat format) {
+  const std::string visible = base::Visible(text, kLayout);
   const size_t width = format == OutputFormat::kWide ? 0 : TerminalWidth();
-  if (width == 0) return Write(text);
-  Write(Fitted(text, width));
+  WriteOut(width == 0 ? visible : Fitted(visible, width));
 }
 
 void PrintDocuments(std::string_view lines, OutputFormat format) {
@@ -84,7 +116,7 @@ void PrintDocuments(std::string_view lines, OutputFormat format) {
       out += document + '\n';
     }
   }
-  Write(out);
+  WriteOut(out);
 }
 
 void Print(std::string_view text, OutputFormat format) {

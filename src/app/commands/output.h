@@ -20,9 +20,19 @@ void AddOutputFormat(FlagSet& flags, OutputFormat& out);
 // The same where there is no table: JSON or YAML, whichever `out` stands at.
 void AddDocumentFormat(FlagSet& flags, OutputFormat& out);
 
-// Prints a table, or what else people read, on standard output, fitted to its terminal.
+// Writes on standard output. What goes wrong EndOutput() tells.
+void WriteOut(std::string_view text);
+// For what is read while the command goes on.
+void FlushOut();
+// Ends the output of a command that returned `code`, and returns the program's exit code. That is
+// kBadInput, with a line on standard error, where not all could be written. A reader that has gone
+// away, as `head` does, asked for no more: `code` stays what it is, however much was read.
+int EndOutput(int code);
+
+// Prints a table, or what else people read, on standard output, fitted to its terminal. Control
+// characters but line ends and tabs are made visible: names and messages come from strangers.
 void PrintTable(std::string_view text, OutputFormat format);
-// Prints a line on standard error.
+// Prints a line on standard error; control characters as there.
 void PrintNote(const std::string& line);
 // The version of the documents, which is their first member: they may get further members, but none
 // goes or changes its meaning without another version.

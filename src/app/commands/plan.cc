@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/plan/plan.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -136,9 +135,7 @@ class LiveEdge final : public plan::Edge {
     while (clock_.Now() < end) cluster_->AwaitChange(end - clock_.Now());
   }
   void AwaitNews(Duration time) override { cluster_->AwaitChange(time); }
-  void Say(std::string_view line) override {
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
-  }
+  void Say(std::string_view line) override { PrintNote(std::string(line)); }
 
  private:
   LiveEdge(const OfflineFlags& flags, const InTreePlugins& plugins, std::string server)

@@ -2,13 +2,13 @@
 #include "src/app/commands/replay.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "src/app/commands/commands.h"
+#include "src/app/commands/output.h"
 #include "src/app/daemon/settings.h"
 #include "src/app/flags/flag_set.h"
 #include "src/app/flags/offline_flags.h"
@@ -292,7 +292,7 @@ int Replay(const std::vector<std::string>& arguments, const std::string& program
   const auto flags = ParseReplayFlags(arguments, program);
   if (!flags) return FailWith(flags.error().message);
   if (!flags->print_and_exit.empty()) {
-    std::fputs(flags->print_and_exit.c_str(), stdout);
+    WriteOut(flags->print_and_exit);
     return kDone;
   }
   base::SetUpLogging(flags->run.log);

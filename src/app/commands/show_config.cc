@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
-
 #include "src/app/commands/commands.h"
 #include "src/app/commands/output.h"
 #include "src/app/daemon/settings.h"
@@ -66,7 +64,7 @@ int ShowConfig(const std::vector<std::string>& arguments, const std::string& pro
   const auto flags = ParseShowConfigFlags(arguments, program);
   if (!flags) return FailWith(flags.error().message);
   if (!flags->print_and_exit.empty()) {
-    std::fputs(flags->print_and_exit.c_str(), stdout);
+    WriteOut(flags->print_and_exit);
     return kDone;
   }
   base::SetUpLogging({.verbosity = -1});
@@ -84,7 +82,7 @@ int ShowConfig(const std::vector<std::string>& arguments, const std::string& pro
   const std::string text = flags->output == OutputFormat::kJson
                                ? config::ToDocument(configuration).ToJson() + "\n"
                                : config::ToYaml(configuration);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  WriteOut(text);
   return kDone;
 }
 

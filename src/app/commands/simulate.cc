@@ -16,6 +16,7 @@
 #include "src/app/flags/offline_flags.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
+#include "src/explain/text_table.h"
 #include "src/questions/difference.h"
 #include "src/questions/what_if.h"
 #include "src/simulator/cluster_files.h"
@@ -56,8 +57,19 @@ Result<simulator::Cluster> ReadNewObjects(const std::vector<std::string>& files,
   if (cluster->objects.empty() && cluster->controllers.empty()) {
     return Fail("nothing that scheduling reads is there: " + input);
   }
-  std::fputs(("In the question: " + input + ".\n").c_str(), stderr);
+  PrintNote("In the question: " + input + ".");
   return cluster;
+}
+
+// Whether the object is one of the workloads, some kinds of which are read both ways.
+bool IsOneOf(const std::vector<simulator::PodController>& controllers,
+             const api::ObjectPtr& object) {
+  const bool of_kind = api::As<api::ReplicaSet>(object) != nullptr ||
+                       api::As<api::StatefulSet>(object) != nullptr ||
+                       api::As<api::ReplicationController>(object) != nullptr;
+  return of_kind && std::ranges::any_of(controllers, [&](const auto& controller) {
+           return controller.metadata.Key() == api::MetaOf(object)->Key();
+         });
 }
 
 // Reads what is to fill the cluster: a pod, or the pod of a workload.
@@ -66,9 +78,13 @@ Result<void> ReadFill(const std::string& file, const std::string& default_namesp
   auto read = ReadNewObjects({file}, default_namespace);
   if (!read) return Fail(read.error());
   std::vector<std::shared_ptr<const api::Pod>> pods;
+  size_t others = 0;
   for (const api::ObjectPtr& object : read->objects) {
-    if (const auto* pod = std::get_if<std::shared_ptr<const api::Pod>>(&object))
+    if (const auto* pod = std::get_if<std::shared_ptr<const api::Pod>>(&object)) {
       pods.push_back(*pod);
+    } else if (!IsOneOf(read->controllers, object)) {
+      ++others;
+    }
   }
   for (const simulator::PodController& controller : read->controllers) {
     auto pod = std::make_shared<api::Pod>(*controller.pod);
@@ -78,6 +94,10 @@ Result<void> ReadFill(const std::string& file, const std::string& default_namesp
     pods.push_back(std::move(pod));
   }
   if (pods.size() != 1) return Fail(Error{"must hold one pod, or one workload"}.Within(file));
+  if (others > 0) {
+    PrintNote("Warning: --fill: " + file + ": without " + explain::Counted(others, "other object") +
+              ", which --add would bring");
+  }
   question.fill = std::move(pods.front());
   question.admission.Append(read->admission);
   return {};
@@ -225,10 +245,11 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
   const Time virtual_began = simulation.now();
   simulation.RunUntilQuiet(kLimit);
   listener.progress.reset();
-  const simulator::Report report = simulator::MakeReport(
+  simulator::Report report = simulator::MakeReport(
       pending,
       {flags->seed, listener.attempts, simulation.now() - virtual_began, clock.Now() - began},
       simulation);
+  report.namespace_ = flags->namespace_;
   if (listener.json) {
     listener.TellEvictions();
     simulator::AppendSummary(report, listener.lines);

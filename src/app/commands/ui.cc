@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -192,8 +191,8 @@ int Ui(const std::vector<std::string>& arguments, const std::string& program,
   if (flags->live()) PrintWarnings(api.reading().warnings);
   const auto server = ui::PageServer::Start(flags->port, clock, api.router());
   if (!server) return FailWith(server.error().Within("--port").message);
-  std::printf("%s\n", (*server)->address().c_str());
-  std::fflush(stdout);
+  WriteOut((*server)->address() + "\n");
+  FlushOut();
   while (signals.Wait() != Signals::Event::kTerminate) {
     // Other signals have nothing to do here.
   }

@@ -13,6 +13,7 @@
 #include "berth/result.h"
 #include "berth/time.h"
 #include "src/app/commands/commands.h"
+#include "src/app/commands/output.h"
 #include "src/app/commands/replay.h"
 #include "src/app/daemon/config_reloader.h"
 #include "src/app/daemon/daemon.h"
@@ -214,8 +215,8 @@ Result<void> WriteShadowReport(const Daemon& daemon, const std::string& file) {
   if (!summary) return {};
   std::string text;
   shadow::AppendTable(*summary, text);
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
+  WriteOut(text);
+  FlushOut();
   if (file.empty()) return {};
   text.clear();
   shadow::AppendJson(*summary, text);
@@ -347,7 +348,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   const auto flags = ParseRunFlags(arguments, program);
   if (!flags) return FailToStart(flags.error());
   if (!flags->print_and_exit.empty()) {
-    std::fputs(flags->print_and_exit.c_str(), stdout);
+    WriteOut(flags->print_and_exit);
     return 0;
   }
   if (flags->reload_config && flags->config.empty()) {

@@ -365,7 +365,10 @@ void AddPluginDir(FlagSet& flags, RunFlags& out, std::string_view what_for) {
                 std::string(what_for),
             [&out](const std::string& value) -> Result<void> {
               if (value.empty()) return Fail("must name a folder");
-              out.plugin_dirs.push_back(value);
+              // A folder that stands twice counts once.
+              if (std::ranges::find(out.plugin_dirs, value) == out.plugin_dirs.end()) {
+                out.plugin_dirs.push_back(value);
+              }
               return {};
             });
 }

@@ -3,7 +3,7 @@
 
 #include <absl/strings/str_split.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -281,8 +281,12 @@ void AddGoal(FlagSet& flags, OfflineFlags& out) {
               out.max_age);
 }
 
-// That a plan is either searched or carried out.
+// That a plan is either searched or carried out, and its times are some.
 Result<void> CheckPlan(const OfflineFlags& flags) {
+  for (const auto& [name, time] :
+       {std::pair("--wait-timeout", flags.wait_timeout), {"--max-age", flags.max_age}}) {
+    if (time < Duration::zero()) return Fail(std::string(name) + ": must not be negative");
+  }
   if (flags.apply.empty()) {
     if (flags.dry_run || !flags.progress.empty()) {
       return Fail("--dry-run and --progress go with --apply");
@@ -333,6 +337,27 @@ void AddOutput(OfflineCommand command, FlagSet& flags, OfflineFlags& out, bool& 
   }
   AddQuietVerbosity(flags, out.run);
   flags.Value("help", "Print this text.", help);
+}
+
+// That one flag at most reads the standard input.
+Result<void> CheckStandardInput(const OfflineFlags& flags) {
+  const WhatIfFlags& what_if = flags.what_if;
+  const std::pair<const char*, std::vector<std::string>> readers[] = {
+      {"--cluster", flags.clusters}, {"--add", what_if.add}, {"--fill", {what_if.fill}}};
+  std::string_view first;
+  for (const auto& [name, files] : readers) {
+    const bool reads = std::ranges::any_of(files, [](const std::string& list) {
+      const std::vector<std::string> one_by_one = absl::StrSplit(list, ',');
+      return std::ranges::find(one_by_one, "-") != one_by_one.end();
+    });
+    if (!reads) continue;
+    if (!first.empty()) {
+      return Fail("the standard input (-) can be read once only, and " + std::string(first) +
+                  " and " + name + " both name it");
+    }
+    first = name;
+  }
+  return {};
 }
 
 // That one cluster is meant, or the daemon of one.
@@ -404,6 +429,7 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
   if (command == OfflineCommand::kPlan) {
     if (auto checked = CheckPlan(out); !checked) return Fail(checked.error().message + see_help);
   }
+  if (auto checked = CheckStandardInput(out); !checked) return Fail(checked.error());
   if (auto checked = CheckWhatIf(out.what_if); !checked) return Fail(checked.error());
   if (auto completed = CompletePod(out); !completed) return Fail(completed.error());
   if (out.what_if.any()) {
@@ -436,9 +462,7 @@ Result<client::ServerConfig> FindLiveCluster(const OfflineFlags& flags) {
 }
 
 int FailWith(std::string_view message) {
-  std::fprintf(stderr, "%s%.*s\n",
-               IsInKubectlsWords(message) ? "" : "Error: ", static_cast<int>(message.size()),
-               message.data());
+  PrintNote((IsInKubectlsWords(message) ? "" : "Error: ") + std::string(message));
   return kBadInput;
 }
 
@@ -448,7 +472,7 @@ tl::expected<OfflineFlags, int> BeginOffline(OfflineCommand command,
   auto flags = ParseOfflineFlags(command, arguments, program);
   if (!flags) return tl::unexpected(FailWith(flags.error().message));
   if (!flags->print_and_exit.empty()) {
-    std::fputs(flags->print_and_exit.c_str(), stdout);
+    WriteOut(flags->print_and_exit);
     return tl::unexpected(kDone);
   }
   base::SetUpLogging(flags->run.log);

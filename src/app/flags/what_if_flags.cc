@@ -2,8 +2,10 @@
 #include "src/app/flags/what_if_flags.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "src/questions/what_if.h"
+#include "src/simulator/workload.h"
 
 namespace berth::app {
 namespace {
@@ -17,22 +19,15 @@ void AddTexts(FlagSet& flags, const std::string& name, const std::string& form,
   });
 }
 
-// Without the word for nodes, as in `kubectl drain node/n1`.
-std::string NodeName(std::string_view text) {
-  for (const std::string_view word : {"node/", "nodes/", "no/"}) {
-    if (text.starts_with(word)) text.remove_prefix(word.size());
-  }
-  return std::string(text);
-}
-
-// Names of nodes, which have no commas.
+// Names of nodes, which have no commas; one that stands twice counts once.
 void AddNames(FlagSet& flags, const std::string& name, const std::string& form,
               const std::string& help, std::vector<std::string>& out) {
   flags.Add(name, form, help, [&out](const std::string& value) -> Result<void> {
     for (size_t begin = 0; begin <= value.size();) {
       const size_t end = std::min(value.find(',', begin), value.size());
-      out.push_back(NodeName(std::string_view(value).substr(begin, end - begin)));
-      if (out.back().empty()) return Fail("must not be empty");
+      std::string node(simulator::NodeNameIn(std::string_view(value).substr(begin, end - begin)));
+      if (node.empty()) return Fail("must not be empty");
+      if (std::ranges::find(out, node) == out.end()) out.push_back(std::move(node));
       begin = end + 1;
     }
     return {};
@@ -58,7 +53,7 @@ void AddWhatIf(FlagSet& flags, WhatIfFlags& out) {
               out.add_nodes);
   flags.Add("like", "NODE", "The node that those of --add-nodes are like.",
             [&out](const std::string& value) -> Result<void> {
-              out.like = NodeName(value);
+              out.like = simulator::NodeNameIn(value);
               return {};
             });
   AddNames(flags, "remove-node", "NODE,...", "Without these nodes; may be repeated.",

@@ -2,6 +2,7 @@
 #include "src/app/app.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <string>
@@ -29,16 +30,49 @@ TEST(AppTest, EveryCommandSurvivesAReaderThatGoesAway) {
   }
 }
 
-// What could not be written is no success.
+// Ends the process with Main's code.
+void EndWith(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::_Exit(Main(static_cast<int>(words.size()), arguments.data()));
+}
+
+// Short texts, and one that is longer than what is kept before it is written.
+const std::vector<std::string> kPrinting[] = {
+    {"berth", "help"},
+    {"berth", "version"},
+    {"berth", "completion", "bash"},
+    {"berth", "completion", "--help"},
+    {"berth", "config"},
+    {"berth", "config", "--help"},
+    {"berth", "explain", "--help"},
+    {"berth", "replay", "--help"},
+    {"berth", "run", "--help"},
+};
+
 TEST(AppTest, OutputThatCannotBeWrittenIsAFailure) {
-  const auto write_to_full_device = [] {
+  const auto write_to_full_device = [](const std::vector<std::string>& words) {
     ASSERT_NE(std::freopen("/dev/full", "w", stdout), nullptr);
-    std::string program = "berth";
-    std::string help = "help";
-    char* arguments[] = {program.data(), help.data(), nullptr};
-    std::_Exit(Main(2, arguments));
+    EndWith(words);
   };
-  EXPECT_EXIT(write_to_full_device(), testing::ExitedWithCode(1), "");
+  for (const std::vector<std::string>& words : kPrinting) {
+    EXPECT_EXIT(write_to_full_device(words), testing::ExitedWithCode(kBadInput),
+                "Error: write error: No space left on device\n");
+  }
+}
+
+TEST(AppTest, AReaderThatHasGoneChangesNoExitCode) {
+  const auto write_to_closed_pipe = [](const std::vector<std::string>& words) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(close(ends[0]), 0);
+    ASSERT_EQ(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
+    EndWith(words);
+  };
+  for (const std::vector<std::string>& words : kPrinting) {
+    EXPECT_EXIT(write_to_closed_pipe(words), testing::ExitedWithCode(kDone), "^$");
+  }
 }
 
 struct Output {
@@ -66,6 +100,16 @@ TEST(AppTest, HelpListsTheCommandsAndWithDashesTheFlagsOfRunToo) {
   EXPECT_THAT(RunMain({"berth", "--help"}).text, HasSubstr("--leader-elect"));
   EXPECT_THAT(RunMain({"berth", "help"}).text, testing::Not(HasSubstr("--leader-elect")));
   EXPECT_THAT(RunMain({"kube-scheduler", "--help"}).text, testing::Not(HasSubstr("simulate")));
+}
+
+TEST(AppTest, HelpIsAboutOneCommand) {
+  testing::internal::CaptureStderr();
+  const Output help = RunMain({"berth", "help", "explain", "extra"});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::StartsWith("Error: unexpected argument \"extra\"; "));
+  EXPECT_EQ(help.code, kBadInput);
+  EXPECT_EQ(help.text, "");
+  EXPECT_EQ(RunMain({"berth", "help", "explain"}).code, kDone);
 }
 
 TEST(AppTest, VersionTellsBothVersionsInTheFormAskedFor) {

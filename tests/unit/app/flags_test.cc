@@ -197,6 +197,11 @@ TEST(RunFlagsTest, WholeNumbersAreOfAnyBaseOfGos) {
   EXPECT_THAT(ErrorOf({"--kube-api-burst=0xffffffff"}).message, HasSubstr("value out of range"));
 }
 
+TEST(RunFlagsTest, APluginFolderThatStandsTwiceCountsOnce) {
+  EXPECT_THAT(MustParse({"--plugin-dir=a", "--plugin-dir=b", "--plugin-dir=a"}).plugin_dirs,
+              testing::ElementsAre("a", "b"));
+}
+
 TEST(RunFlagsTest, EmptyArgumentsAreNone) {
   MustParse({"", "--seed=1", ""});
   EXPECT_EQ(ErrorOf({"", "x"}).message,

@@ -375,6 +375,129 @@ TEST_F(OfflineCommandsTest, SimulateTellsWhatDiffersFromToday) {
   EXPECT_EQ(err_, kReadCluster);
 }
 
+// The second pod's first attempt binds the volume that the first one's has changed.
+TEST_F(OfflineCommandsTest, AttemptsThatAreRepeatedAreNoPartOfAnAnswer) {
+  const std::string add = folder_.Write("volumes.yaml", R"(---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: local}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv1}
+spec: {capacity: {storage: 10Gi}, accessModes: [ReadWriteOnce], storageClassName: local, local: {path: /x}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n1]}]}]}}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: c1}
+spec: {accessModes: [ReadWriteOnce], storageClassName: local, resources: {requests: {storage: 5Gi}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p1}, spec: {containers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: {claimName: c1}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p7}, spec: {containers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: {claimName: c1}}]}}
+)");
+  file_ = folder_.Write("node.yaml", R"(
+apiVersion: v1
+kind: Node
+metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}
+status: {allocatable: {cpu: 4, pods: 110}}
+)");
+  EXPECT_EQ(Run(Simulate, {"--add", add}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\ndefault/p7  -       n1"));
+  EXPECT_THAT(err_, Not(HasSubstr("Error scheduling pod")));
+  EXPECT_EQ(Run(Simulate, {"--add", add, "-v=0"}), kDone);
+  EXPECT_THAT(err_, HasSubstr("Error scheduling pod"));
+}
+
+TEST_F(OfflineCommandsTest, NoControlCharacterReachesTheTerminal) {
+  file_ = folder_.Write("controls.json", R"({"apiVersion": "v1", "kind": "List", "items": [
+{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n\u001b[31m1", "labels": {"node.kubernetes.io/instance-type": "x\u0007"}}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}},
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p\u001b]0;x\u0007\nq\u009b\u007f"}, "spec": {"containers": [{"name": "c"}]}},
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "gone\u001b"}, "spec": {"nodeName": "no\u001b", "containers": [{"name": "c"}]}},
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big\u001b"}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "40"}}}]}}
+]})");
+  const std::pair<CommandFunction*, Arguments> questions[] = {
+      {Simulate, {}},
+      {Simulate, {"--drain", "n\x1B[31m1"}},
+      {Explain, {}},
+      {Explain, {"--fix", "--preemption"}},
+      {Explain, {"x\x1By"}},
+      {Packing, {}},
+      {Plan, {"--goal=pending"}},
+      {Plan, {"--goal=empty=x\x1By"}},
+  };
+  for (const auto& [command, arguments] : questions) {
+    (void)Run(command, arguments);
+    for (const std::string& text : {out_, err_}) {
+      for (const char* control : {"\x1B", "\x07", "\x7F", "\xC2\x9B"}) {
+        EXPECT_THAT(text, Not(HasSubstr(control)));
+      }
+    }
+    EXPECT_THAT(out_ + err_, HasSubstr("\\x1b"));
+  }
+}
+
+TEST_F(OfflineCommandsTest, OnlyEvictedPodsOfTheNamespaceAreNamed) {
+  file_ = folder_.Write("evicted.yaml", R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 1}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: low, namespace: a}, spec: {nodeName: n1, priority: -1, containers: [{name: c}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: high, namespace: b}, spec: {priority: 5, containers: [{name: c}]}}
+)");
+  EXPECT_EQ(Run(Simulate, {}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\n1 pod evicted to make room: a/low\n"));
+  EXPECT_EQ(Run(Simulate, {"-n=a"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\n1 pod evicted to make room: a/low\n"));
+  EXPECT_EQ(Run(Simulate, {"-n=b"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\n1 pod evicted to make room, 0 of namespace b\n"));
+}
+
+TEST_F(OfflineCommandsTest, ADrainCountsThePodsOfOtherNamespaces) {
+  file_ = folder_.Write("drained.yaml", R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 10}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: owned, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: u, controller: true}]}
+spec: {nodeName: n1, containers: [{name: c}]}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: alone}, spec: {nodeName: n1, containers: [{name: c}]}}
+)");
+  EXPECT_EQ(Run(Simulate, {"-n=other", "--drain=n1", "-o=json"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr(R"("drained":[{"fitNowhere":[],"moved":[],"node":"n1",)"
+                              R"("otherNamespaces":{"fitNowhere":1,"moved":0,"stopped":0,)"
+                              R"("unmanaged":1,"withEmptyDir":0},"stopped":[])"));
+  EXPECT_EQ(Run(Simulate, {"-n=other", "--drain=n1"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr("\n  of other namespaces 1 fits nowhere, 1 is lost\n"));
+  EXPECT_EQ(Run(Simulate, {"-n=default", "--drain=n1"}), kNegative);
+  EXPECT_THAT(out_, Not(HasSubstr("other namespaces")));
+}
+
+TEST_F(OfflineCommandsTest, OfAPodThatHasEndedThatIsTold) {
+  file_ = folder_.Write("ended.yaml", std::string(kCluster) + R"(---
+{apiVersion: v1, kind: Pod, metadata: {name: done}, spec: {nodeName: n1}, status: {phase: Succeeded}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: broken}, status: {phase: Failed}}
+)");
+  ExpectRefused("pod default/done has ended (Succeeded): ", Explain, {"done"});
+  ExpectRefused("pod default/broken has ended (Failed): ", Explain, {"--pod=broken"});
+  ExpectRefused("pod default/broken has ended (Failed): ", Plan, {"--goal=fit=broken"});
+  ExpectRefused("the cluster has no pod default/gone", Explain, {"gone"});
+}
+
+TEST_F(OfflineCommandsTest, TheWordForPodsOrNodesMayBeInAnyCase) {
+  for (const Arguments& named :
+       {Arguments{"Pod/fits"}, {"PODS/fits"}, {"Pod", "fits"}, {"--pod", "Po/fits"}}) {
+    EXPECT_EQ(Run(Explain, named), kDone) << err_;
+    EXPECT_THAT(out_, StartsWith("default/fits: scheduled"));
+  }
+  EXPECT_EQ(Run(Plan, {"--goal=fit=Pod/fits"}), kDone) << err_;
+  EXPECT_EQ(Run(Simulate, {"--cordon=Node/n1", "--add-nodes=1", "--like=NODE/n1"}), kDone) << err_;
+}
+
 TEST_F(OfflineCommandsTest, ANodeMayBeNamedAsToKubectl) {
   EXPECT_EQ(Run(Simulate, {"--cordon", "node/n1", "--drain", "nodes/n1,no/n1", "-o=json"}), kDone);
   EXPECT_THAT(out_, HasSubstr(R"("node":"n1")"));
@@ -387,6 +510,10 @@ TEST_F(OfflineCommandsTest, NodesAreNamedOneByOneOrInAList) {
                            "--drain=n1", "-o=json"}),
             kDone);
   ExpectRefused("--remove-node: the cluster has no node n9", Simulate, {"--remove-node=n1,n9"});
+  for (const char* flag : {"--remove-node", "--drain", "--cordon"}) {
+    EXPECT_EQ(Run(Simulate, {flag, "n1,node/n1", flag, "n1"}), kDone) << err_;
+    EXPECT_EQ(out_.find("Drain of n1"), out_.rfind("Drain of n1")) << out_;
+  }
   EXPECT_EQ(Run(Simulate, {"--drain=n1,"}), kBadInput);
 }
 
@@ -402,6 +529,32 @@ spec: {nodeName: n1, containers: [{name: c}]}
   EXPECT_EQ(Run(Simulate, {"--scale=default/ReplicaSet/r=3", "-o=json"}), kDone);
   EXPECT_THAT(out_, HasSubstr(R"("pods":[{"after":"n1","pod":"default/r-new-0"},)"
                               R"({"after":"n1","pod":"default/r-new-1"}]})"));
+}
+
+TEST_F(OfflineCommandsTest, WhatAFillLeavesOutIsTold) {
+  const std::string node = "{apiVersion: v1, kind: Node, metadata: {name: n2}}\n---\n";
+  const std::string pod =
+      "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c}]}}\n";
+  const std::string set =
+      "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {selector: "
+      "{matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: "
+      "c}]}}}}\n";
+  const std::string warning = ": without 1 other object, which --add would bring\n";
+  for (const std::string& alone : {pod, set}) {
+    EXPECT_EQ(Run(Simulate, {"--fill", folder_.Write("fill.yaml", alone)}), kDone) << err_;
+    EXPECT_THAT(err_, Not(HasSubstr(warning)));
+    EXPECT_EQ(Run(Simulate, {"--fill", folder_.Write("fill.yaml", node + alone)}), kDone) << err_;
+    EXPECT_THAT(err_, HasSubstr(warning));
+  }
+}
+
+TEST_F(OfflineCommandsTest, TheStandardInputIsOfOneFlag) {
+  ExpectRefused(
+      "the standard input (-) can be read once only, and --cluster and --add both name it",
+      Simulate, {"--cluster=-", "--add=-"}, false);
+  ExpectRefused("--cluster and --fill both name it", Simulate,
+                {"--cluster", file_ + ",-", "--fill=-"}, false);
+  ExpectRefused("--add and --fill both name it", Simulate, {"--add=-", "--fill=-"});
 }
 
 TEST_F(OfflineCommandsTest, SimulateFillsAndAddsWhatFilesHold) {
@@ -1014,11 +1167,14 @@ TEST_F(OfflineCommandsTest, APlanThatDoesNotPayEndsWithOne) {
   file_ = folder_.Write("pieces.yaml", kPieces);
   EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "--min-gain=1"}), kDone);
   EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "--min-gain=1.5"}), kNegative);
-  EXPECT_THAT(out_, StartsWith("default/big fits after 1 move, which do not pay: "));
+  EXPECT_THAT(out_, StartsWith("default/big fits after 1 move, which does not pay: "));
   EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "--min-gain=1500m", "-ojson"}), kNegative);
   EXPECT_THAT(out_, HasSubstr(R"("outcome":"refused")"));
   ExpectRefused("must be a quantity from 0", Plan, {"--goal=pending", "--min-gain=-1"});
   ExpectRefused("--min-gain goes with --goal", Plan, {"--apply=plan.yaml", "--min-gain=1"}, false);
+  ExpectRefused("--wait-timeout: must not be negative", Plan,
+                {"--apply=plan.yaml", "--wait-timeout=-1s"}, false);
+  ExpectRefused("--max-age: must not be negative", Plan, {"--goal=pending", "--max-age=-1h"});
 }
 
 TEST_F(OfflineCommandsTest, AWorkloadIsNamedAsForScale) {

@@ -33,6 +33,16 @@ TEST(Utf8Test, BytesThatAreNoCharacterAreFoundAndReplaced) {
   }
 }
 
+TEST(Utf8Test, ControlCharactersAreMadeVisible) {
+  EXPECT_EQ(Visible("plain \xC3\xA9 \xF0\x9F\x90\xB3"), "plain \xC3\xA9 \xF0\x9F\x90\xB3");
+  EXPECT_EQ(Visible("\x1B[31mred\x7F"), "\\x1b[31mred\\x7f");
+  EXPECT_EQ(Visible("a\tb\nc"), "a\\x09b\\x0ac");
+  EXPECT_EQ(Visible("a\tb\nc\r", "\t\n"), "a\tb\nc\\x0d");
+  EXPECT_EQ(Visible("\xC2\x9B\xC2\xA0"), "\\u009b\xC2\xA0");
+  EXPECT_EQ(Visible("\x9B\xFF"), "\\x9b\\xff");
+  EXPECT_EQ(Visible(std::string_view("\0", 1)), "\\x00");
+}
+
 TEST(Utf8Test, TheFrontEndsWithAWholeCharacter) {
   constexpr std::string_view kText =
       "a\xE2\x82\xAC"

@@ -22,6 +22,18 @@ TEST(TextTableTest, ColumnsAreAsWideAsTheirWidestCellAndHeadersStandOnTheLastLin
             "> longer name  1234567  x\n");
 }
 
+TEST(TextTableTest, ControlCharactersOfCellsAreMadeVisible) {
+  TextTable table;
+  table.AddColumn("NAME");
+  table.AddColumn("LAST");
+  table.AddRow({"a\x1B[2J\n", "b"});
+  std::string out;
+  table.Append("", out);
+  EXPECT_EQ(out,
+            "NAME          LAST\n"
+            "a\\x1b[2J\\x0a  b\n");
+}
+
 TEST(TextTableTest, PluginNamesAreWrappedBetweenTheirWords) {
   const struct {
     std::string_view name;

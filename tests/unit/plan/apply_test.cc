@@ -453,10 +453,28 @@ TEST_F(ApplyTest, TwoRunsOfOnePlanExcludeEachOther) {
 }
 
 TEST_F(ApplyTest, TheProgressOfAnotherPlanIsRefused) {
-  ASSERT_TRUE(Progress::Open(path(), "digest"));
+  ASSERT_TRUE((*Progress::Open(path(), "digest"))->Begin("uid", {.owner = "owner"}));
   const auto other = Progress::Open(path(), "other");
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("another plan"));
+}
+
+TEST_F(ApplyTest, ARunThatBeganNothingLeavesNoProgress) {
+  {
+    ASSERT_TRUE(Progress::Open(path(), "digest"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  {
+    const auto begun = Progress::Open(path(), "digest");
+    ASSERT_TRUE(begun);
+    ASSERT_TRUE((*begun)->Begin("uid", {.owner = "owner"}));
+  }
+  {
+    ASSERT_TRUE(Progress::Open(path(), "digest"));
+  }
+  const auto again = Progress::Open(path(), "digest");
+  ASSERT_TRUE(again);
+  EXPECT_NE((*again)->Find("uid"), nullptr);
 }
 
 TEST_F(ApplyTest, ADryRunWritesNothing) {

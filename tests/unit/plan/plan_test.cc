@@ -549,11 +549,15 @@ TEST(GoalTest, IsReadAndWritten) {
   }
   EXPECT_EQ(Goal::Parse("skew=shop/deploy/web:1@topology.kubernetes.io/zone")->ToString(),
             "skew=shop/Deployment/web:1");
+  for (const char* text : {"empty=node/n1", "empty=Nodes/n1", "empty=no/n1"}) {
+    EXPECT_EQ(Goal::Parse(text)->ToString(), "empty=n1");
+  }
   for (const char* text : {"",
                            "fit",
                            "fit=",
                            "fit=web",
                            "empty=",
+                           "empty=node/",
                            "empty=a/b",
                            "full=n1",
                            "pending=",

@@ -132,6 +132,15 @@ TEST(QuestionTest, WhatIsWrongIsToldWithItsPath) {
   }
 }
 
+TEST(QuestionTest, ANodeThatStandsTwiceCountsOnce) {
+  const auto question = ParseWhatIf(
+      R"({"cordon": ["a", "b", "a"], "drain": ["c", "c"], "removeNodes": ["e", "d", "e"]})");
+  ASSERT_TRUE(question) << question.error().message;
+  EXPECT_THAT(question->cordon, ElementsAre("a", "b"));
+  EXPECT_THAT(question->drain, ElementsAre("c"));
+  EXPECT_THAT(question->remove_nodes, ElementsAre("e", "d"));
+}
+
 TEST(QuestionTest, ListsHaveABound) {
   std::string names = R"("n")";
   std::string objects = "1";
@@ -199,6 +208,14 @@ TEST_F(AskTest, OnlyPodsOfTheNamespaceAreNamed) {
   EXPECT_EQ(answer->ok(), ok);
   answer->namespace_ = "sho";
   EXPECT_TRUE(answer->Moved().empty());
+}
+
+TEST_F(AskTest, ADaemonSetIsNotScaled) {
+  Apply(test::MakePod().Name("agent-n1").Owner("DaemonSet", "agent", "uid").OnNode("n1"));
+  const auto answer = AskJson(R"({"scale": [{"kind": "ds", "name": "agent", "replicas": 5}]})");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().message,
+            "scale: a DaemonSet is not scaled: each node that it is for has one of its pods");
 }
 
 // As of a chart: all of it at once, with what admission would make of it.

@@ -526,6 +526,8 @@ TEST(ScaleTest, AKindMayBeKubectlsWordAndTheNamespaceLeftOut) {
                {"RS/web=1", "ReplicaSet"},
                {"rc/web=1", "ReplicationController"},
                {"jobs/web=1", "Job"},
+               {"ds/web=1", "DaemonSet"},
+               {"daemonsets/web=1", "DaemonSet"},
                {"CloneSet/web=1", "CloneSet"}};
   for (const auto& c : cases) {
     const auto scale = Scale::Parse(c.text);

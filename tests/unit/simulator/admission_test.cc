@@ -192,6 +192,11 @@ TEST_F(AdmissionTest, WhatCannotBeReadIsToldWithItsPath) {
               testing::StartsWith("file.spec.limits[1].default[\"cpu\"]: "));
   EXPECT_EQ(State("{kind: LimitRange, metadata: {name: l}, spec: {limits: 5}}"),
             "file.spec.limits: expected a list, got a number");
+  for (const char* kind : {"PriorityClass", "LimitRange", "RuntimeClass"}) {
+    const std::string head = std::string("{kind: ") + kind + ", metadata: {name: ";
+    EXPECT_EQ(State(head + "7}}"), "file.metadata.name: expected a string, got a number");
+    EXPECT_EQ(State(head + "null}}"), "file.metadata.name: Required value");
+  }
   EXPECT_THAT(State("{kind: PriorityClass, metadata: {name: p}, value: x}"),
               testing::StartsWith("file.value: "));
 }

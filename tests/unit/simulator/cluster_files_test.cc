@@ -242,6 +242,8 @@ TEST_F(ClusterFilesTest, PodsThatHaveEndedAreLeftOut) {
 )");
   EXPECT_THAT(Keys(), ElementsAre("default/c"));
   EXPECT_EQ(cluster_.ended_pods, 2u);
+  EXPECT_THAT(cluster_.ended, ElementsAre(testing::Pair("default/a", "Succeeded"),
+                                          testing::Pair("default/b", "Failed")));
 }
 
 // A cluster holds what its API server took at some time, by the rules of some release.
@@ -374,6 +376,35 @@ TEST_F(ClusterFilesTest, AnObjectWithoutANameIsLeftOut) {
       cluster_.warnings,
       ElementsAre(files_[0] + ":4: document 2: metadata.name: Required value: an object of a "
                               "cluster has a name; the object is left out"));
+}
+
+TEST_F(ClusterFilesTest, AValueThatAnApiServerWouldRefuseOfAManifestIsNamed) {
+  Write(
+      "---\n{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: new}, spec: {preemptionPolicy: never}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: stored, uid: u}, spec: {preemptionPolicy: "
+      "never}}\n");
+  EXPECT_THAT(Keys(), ElementsAre("n1", "default/new", "default/stored"));
+  EXPECT_THAT(cluster_.warnings,
+              ElementsAre(files_[0] + ":4: document 2: spec.preemptionPolicy: Unsupported value: "
+                                      "\"never\": supported values: \"PreemptLowerPriority\", "
+                                      "\"Never\""));
+}
+
+TEST_F(ClusterFilesTest, ANameThatIsNoTextIsNamedAsSuch) {
+  Write(
+      "---\n{apiVersion: v1, kind: Node, metadata: {name: 4}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: true, generateName: web-}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: 7}\n");
+  EXPECT_THAT(Keys(), testing::IsEmpty());
+  const std::string left_out = "; the object is left out";
+  EXPECT_THAT(
+      cluster_.warnings,
+      ElementsAre(
+          files_[0] + ":2: document 1: metadata.name: expected a string, got a number" + left_out,
+          files_[0] + ":4: document 2: metadata.name: expected a string, got a boolean" + left_out,
+          testing::AllOf(testing::StartsWith(files_[0] + ":6: document 3: metadata: "),
+                         testing::EndsWith("got a number" + left_out))));
 }
 
 TEST_F(ClusterFilesTest, ObjectsOfAQuestionStandThereOnce) {
