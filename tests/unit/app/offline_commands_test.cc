@@ -245,7 +245,7 @@ TEST_F(OfflineCommandsTest, TheTableOfASimulationTellsWhatPodGroupsLack) {
 )"));
   EXPECT_THAT(out_, HasSubstr("\n  Pod group default/gone is not there; its pods wait for it.\n"));
   EXPECT_THAT(out_,
-              HasSubstr("gated          default/x-0  waiting for pods's pod group \"gone\" to "
+              HasSubstr("gated       default/x-0  waiting for pods's pod group \"gone\" to "
                         "appear in scheduling queue\n"));
   EXPECT_THAT(out_, testing::Not(HasSubstr("default/small")));
   EXPECT_EQ(Run(Simulate, {}), kDone);
