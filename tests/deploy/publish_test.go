@@ -30,6 +30,7 @@ import (
 
 	"berth.dev/tests/controlplane"
 	"berth.dev/tests/image"
+	"berth.dev/tests/neighbours"
 )
 
 // registry is Debian's docker-registry, on this machine alone. Returns its host and port.
@@ -311,6 +312,7 @@ func TestAReleaseIsPublishedSignedAndInstalledFromItsRegistry(t *testing.T) {
 	must(t, err)
 	isSigned(t, public, charts, chartDigest)
 
+	t.Run("cosign", func(t *testing.T) { cosignVerifies(t, files, public, digest, manifest.Manifests[0].Digest, host) })
 	t.Run("files", func(t *testing.T) { filesAreSigned(t, files, public, tree) })
 	t.Run("manifests", func(t *testing.T) { manifestsNameTheImage(t, files, host+"/team/berth@"+digest.String()) })
 	t.Run("again", func(t *testing.T) {
@@ -325,6 +327,42 @@ func TestAReleaseIsPublishedSignedAndInstalledFromItsRegistry(t *testing.T) {
 		must(t, remote.WriteIndex(repository.Tag("v"+version), index))
 	})
 	t.Run("installs", func(t *testing.T) { installsFrom(t, host, version, digest) })
+}
+
+// cosignVerifies runs what docs/installing.md has users run, with BERTH_TEST_WHOLE=1: it takes ten minutes to build cosign.
+func cosignVerifies(t *testing.T, files, public string, digest, part v1.Hash, host string) {
+	if os.Getenv("BERTH_TEST_WHOLE") == "" {
+		t.Skip("BERTH_TEST_WHOLE is not set")
+	}
+	cosign, err := neighbours.Cosign.Build(t.Context(), t.Output())
+	must(t, err)
+	run := func(args ...string) (string, error) {
+		command := exec.Command(cosign, args...)
+		command.Dir = files
+		out, err := command.CombinedOutput()
+		return string(out), err
+	}
+	_, another := keyPair(t)
+	image := host + "/team/berth@"
+	for _, args := range [][]string{
+		{"verify", image + digest.String()},
+		{"verify", image + part.String()},
+		{"verify", host + "/charts/berth:7.8.9"},
+		{"verify-attestation", "--type", "slsaprovenance1", image + digest.String()},
+		{"verify-attestation", "--type", "spdxjson", image + part.String()},
+		{"verify-blob", "--signature", "SHA256SUMS.sig", "SHA256SUMS"},
+	} {
+		with := append([]string{args[0], "--insecure-ignore-tlog"}, args[1:]...)
+		if args[0] != "verify-blob" {
+			with = append(with, "--allow-http-registry")
+		}
+		if out, err := run(append(with, "--key", public)...); err != nil {
+			t.Errorf("cosign %v: %v\n%.2000s", args, err, out)
+		}
+		if out, err := run(append(with, "--key", another)...); err == nil {
+			t.Errorf("cosign %v takes another key:\n%.2000s", args, out)
+		}
+	}
 }
 
 // filesAreSigned checks the files that are uploaded: sums, and the provenance of each.

@@ -42,12 +42,14 @@ var (
 	Karpenter   = neighbour("karpenter", "sigs.k8s.io/karpenter", "kwok", "v1.13.0")
 	Kueue       = neighbour("kueue", "sigs.k8s.io/kueue", "cmd/kueue", "v0.17.0")
 	VPA         = neighbour("vertical-pod-autoscaler", "k8s.io/autoscaler/vertical-pod-autoscaler", "pkg/updater", "v1.8.1")
+	// Cosign is asked of a release by tests/deploy.
+	Cosign = neighbour("cosign", "github.com/sigstore/cosign/v2", "cmd/cosign", "v2.6.5")
 	// The newest kubectl is the control plane's own.
 	OlderKubectls = []Neighbour{olderKubectl("1.36", "v1.36.3"), olderKubectl("1.35", "v1.35.4")}
 )
 
 // All are all of them.
-var All = append([]Neighbour{Descheduler, Karpenter, Kueue, VPA}, OlderKubectls...)
+var All = append([]Neighbour{Descheduler, Karpenter, Kueue, VPA, Cosign}, OlderKubectls...)
 
 func neighbour(name, module, main, version string) Neighbour {
 	return Neighbour{Name: name, Module: module, Main: module + "/" + main, Version: version}
