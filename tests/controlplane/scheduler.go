@@ -38,7 +38,11 @@ func (c *ControlPlane) StartScheduler(ctx context.Context, config string) (*Proc
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		return nil, fmt.Errorf("write the scheduler's configuration: %w", err)
 	}
-	l := c.launch(programs.Scheduler, port,
+	older, err := programs.SchedulerFlags()
+	if err != nil {
+		return nil, err
+	}
+	l := c.launch(programs.Scheduler, port, append(older,
 		"--config="+file,
 		"--authentication-kubeconfig="+c.Kubeconfig(KubeScheduler),
 		"--authorization-kubeconfig="+c.Kubeconfig(KubeScheduler),
@@ -46,7 +50,7 @@ func (c *ControlPlane) StartScheduler(ctx context.Context, config string) (*Proc
 		fmt.Sprintf("--secure-port=%d", port),
 		"--tls-cert-file="+c.pki.cert(programs.Scheduler),
 		"--tls-private-key-file="+c.pki.key(programs.Scheduler),
-	)
+	)...)
 	l.name = name
 	p, err := c.run(l)
 	if err != nil {

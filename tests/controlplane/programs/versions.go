@@ -57,6 +57,16 @@ func Kubernetes() (version string, err error) {
 	return version, nil
 }
 
+// SchedulerFlags are those of kube-scheduler beside servers of an older release: it emulates that release, since it does not
+// start without a kind that it watches.
+func SchedulerFlags() ([]string, error) {
+	version, err := Kubernetes()
+	if err != nil || version == KubernetesVersion {
+		return nil, err
+	}
+	return []string{"--emulated-version=" + minorOf(version)}, nil
+}
+
 // The programs of a control plane, by the names of their binaries.
 const (
 	Etcd              = "etcd"

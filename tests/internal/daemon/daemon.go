@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth.dev/tests/controlplane"
+	"berth.dev/tests/controlplane/programs"
 	"berth.dev/tests/internal/spawn"
 )
 
@@ -97,7 +98,13 @@ func Start(program Program, options Options) (*Daemon, error) {
 
 func commandLine(program Program, options Options) ([]string, error) {
 	var args []string
-	if !program.Peer {
+	if program.Peer {
+		older, err := programs.SchedulerFlags()
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, older...)
+	} else {
 		args = append(args, "run")
 	}
 	if options.Config != "" {
