@@ -203,40 +203,6 @@ PreFilterResult DynamicResources::PreFilter(CycleState& state, const PodInfo& po
   return {};
 }
 
-Status DynamicResources::Filter(const CycleState& state, const PodInfo& pod,
-                                const NodeView& node) const {
-  PodDevices& devices = *state.Read<PodDevicesState>().devices;
-  const NodeVerdict verdict = Judge(devices, *pod.pod, node, *found_, state.budget());
-  if (verdict.ok()) return Status::Success();
-  if (verdict.reason == kNotAvailable) return not_available_;
-  ReasonSet reasons = {verdict.reason};
-  reasons.insert(reasons.end(), verdict.further.begin(), verdict.further.end());
-  return state.reasons().Make(verdict.code, reasons);
-}
-
-Status DynamicResources::FilterNodes(const CycleState& state, const PodInfo& pod,
-                                     const Snapshot& snapshot, NodeSet& nodes) const {
-  PodDevices& devices = *state.Read<PodDevicesState>().devices;
-  // Verdicts that are kept go by devices alone.
-  const dra::NodeVerdicts* verdicts =
-      CountsOnNodes() ? nullptr : FindVerdicts(devices, pod, snapshot, state.budget());
-  NodeSet failed = nodes;
-  if (verdicts != nullptr) failed &= verdicts->failed;
-  if (verdicts == nullptr || !failed.Empty()) {
-    // Filter has the words of what failed, and may have had the time that all nodes together lack.
-    return FilterEach(nodes,
-                      [&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)); });
-  }
-  nodes &= verdicts->allocated;
-  if (std::ranges::any_of(devices.claims, &PodDeviceClaim::allocated)) {
-    nodes.Filter([&](NodeRow row) {
-      const api::Node& node = snapshot.node(row);
-      return FindPendingOutOfReach(devices, node) == nullptr && NoteAvailable(devices, node);
-    });
-  }
-  return Status::Success();
-}
-
 size_t DynamicResources::kept_bytes() const {
   return verdicts_->kept_bytes() + devices_->allocator().kept_answer_bytes() +
          expressions_->kept_bytes();
