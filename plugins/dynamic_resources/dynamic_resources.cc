@@ -29,14 +29,18 @@ Result<QueueingHint> AfterClaimChange(Handle& handle, const api::Pod& pod,
   const api::ResourceClaim* before = change->old_object;
   const api::ResourceClaim* after = change->new_object;
   if (after == nullptr) return QueueIf(before->status.allocation.has_value());
+  const bool freed = before != nullptr && before->status.allocation && !after->status.allocation;
+  // Most pods name other claims: they cost no look-up.
+  if (!freed && !MayNameClaim(pod, after->metadata)) return QueueingHint::kQueueSkip;
+  if (!freed && before != nullptr && before->status == after->status) {
+    return QueueingHint::kQueueSkip;
+  }
   const auto claims = FindDeviceClaims(pod, handle.claims(), handle.features());
   if (!claims) return QueueingHint::kQueueSkip;
-  if (before != nullptr && before->status.allocation && !after->status.allocation) {
-    return QueueingHint::kQueue;
-  }
-  const bool used = std::ranges::any_of(
-      *claims, [&](const ClaimPtr& claim) { return claim->metadata.uid == after->metadata.uid; });
-  return QueueIf(used && (before == nullptr || before->status != after->status));
+  const auto is_after = [&](const ClaimPtr& claim) {
+    return claim->metadata.uid == after->metadata.uid;
+  };
+  return QueueIf(freed || std::ranges::any_of(*claims, is_after));
 }
 
 Result<QueueingHint> AfterTargetPodUpdate(Handle& handle, const ObjectPtr& new_object) {
