@@ -126,7 +126,7 @@ KeptVerdicts::Kept& KeptVerdicts::FindKept(const ClaimsToAllocate& claims) {
 bool KeptVerdicts::FindChanged(Kept& kept, const Snapshot& snapshot) {
   changed_.clear();
   if (!kept.is_filled || kept.slices_version != inventory_.slices_version()) return false;
-  if (!snapshot.RowsChangedSince(kept.snapshot_generation, changed_)) return false;
+  if (!snapshot.NodesChangedSince(kept.snapshot_generation, changed_)) return false;
   if (!inventory_.HeldChangedSince(kept.held_version, changed_)) return false;
   kept.verdicts.allocated.Resize(snapshot.num_rows());
   kept.verdicts.failed.Resize(snapshot.num_rows());

@@ -177,6 +177,51 @@ TEST(KeptVerdictsTest, OnlyTheNodesWhoseDevicesWereTakenAreSearchedAgain) {
   EXPECT_TRUE(kept.Find(Prepare(f, claims), *cluster.snapshot, kPlenty).allocated.Empty());
 }
 
+// One snapshot that changes, as the cache does.
+class ChangingSnapshot : public test::PlainSnapshot {
+ public:
+  using PlainSnapshot::PlainSnapshot;
+
+  void MovePod() { ++changes_; }
+  void ChangeNode(NodeRow row) {
+    ++changes_;
+    changed_nodes_.push_back(row);
+  }
+
+  uint64_t generation() const override { return changes_; }
+  bool RowsChangedSince(uint64_t, std::vector<NodeRow>& rows) const override {
+    nodes().ForEach([&](NodeRow row) { rows.push_back(row); });
+    return true;
+  }
+  bool NodesChangedSince(uint64_t, std::vector<NodeRow>& rows) const override {
+    rows.insert(rows.end(), changed_nodes_.begin(), changed_nodes_.end());
+    return true;
+  }
+
+ private:
+  uint64_t changes_ = 0;
+  std::vector<NodeRow> changed_nodes_;
+};
+
+TEST(KeptVerdictsTest, PodsThatComeAndGoSearchNoNodeAgain) {
+  AllocatorFixture f;
+  const Nodes cluster(4);
+  test::PlainResourceNames names;
+  ChangingSnapshot snapshot(names, cluster.nodes);
+  KeptVerdicts kept(f.inventory, f.allocator);
+  f.Add(SliceBuilder("s-1", "driver-a", "node-1").Node("node-1").Devices({"d1"}));
+  const auto claims = ClaimsOfPod(0, 0);
+  const ClaimsToAllocate prepared = Prepare(f, claims);
+  kept.Find(prepared, snapshot, kPlenty);
+  EXPECT_EQ(kept.num_searches(), 4u);
+  snapshot.MovePod();
+  EXPECT_EQ(kept.Find(prepared, snapshot, kPlenty), cluster.SearchAll(f, prepared));
+  EXPECT_EQ(kept.num_searches(), 4u);
+  snapshot.ChangeNode(2);
+  kept.Find(prepared, snapshot, kPlenty);
+  EXPECT_EQ(kept.num_searches(), 5u);
+}
+
 TEST(KeptVerdictsTest, WhereStepsEndNothingIsKept) {
   AllocatorFixture f;
   Nodes cluster(3);
