@@ -391,7 +391,8 @@ void DeviceSelectors::KeepAnswer(const SelectorAnswer& answer, Compiled& compile
     compiled.bytes -= compiled.answer_bytes;
     kept_bytes_ -= std::exchange(compiled.answer_bytes, 0);
   }
-  const size_t bytes = kShapeEntryBytes + sizeof(SelectorAnswer) + shape_.size() + answer.error.size();
+  const size_t bytes =
+      kShapeEntryBytes + sizeof(SelectorAnswer) + shape_.size() + answer.error.size();
   compiled.by_shape.emplace(shape_, answer);
   compiled.answer_bytes += bytes;
   compiled.bytes += bytes;

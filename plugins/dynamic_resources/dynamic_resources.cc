@@ -313,14 +313,14 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
       }
     } else if (!used.allocated()) {
       if (asked == nullptr) continue;  // all extended resources are the node's own
-      const api::AllocationResult& allocation = allocations[next];
+      api::AllocationResult& allocation = allocations[next];
       claim.claim = asked->claims[next];
       ++next;
       if (is_extended && asked->extended == nullptr) continue;
       claim.to_be_made = is_extended;
       claim.allocation = std::make_shared<const api::AllocationResult>(allocation);
       auto allocated = std::make_shared<api::ResourceClaim>(*claim.claim);
-      allocated->status.allocation = allocation;
+      allocated->status.allocation = std::move(allocation);
       const std::string uid = allocated->metadata.uid;
       const auto added = handle_.claims().AddPending(
           std::move(allocated), is_extended ? Existence::kToBeMade : Existence::kExists);

@@ -164,7 +164,6 @@ const dra::NodeVerdicts* DynamicResources::FindVerdicts(PodDevices& devices, con
                                                         CycleBudget& budget) const {
   if (!devices.must_allocate || IsLeftOver(devices)) return nullptr;
   devices_->UpdateAllocated();
-  const auto groups = GroupByResources(devices, snapshot);
   // All nodes together may take as long as one: what is left is asked one by one.
   const BudgetOfExpressions spending(*expressions_, budget);
   const auto find = [&](uint64_t from_devices) -> const dra::NodeVerdicts& {
@@ -174,8 +173,10 @@ const dra::NodeVerdicts* DynamicResources::FindVerdicts(PodDevices& devices, con
     budget.Spend(std::min(verdicts_->last_steps(), budget.steps_left()));
     return found;
   };
+  if (!devices.has_extended) return &find(0);
+  const auto groups = GroupByResources(devices, snapshot);
   const auto needs_nothing = [&](const NodesOfResources& group) {
-    return group.from_devices == 0 && devices.has_extended && devices.num_user_claims() == 0;
+    return group.from_devices == 0 && devices.num_user_claims() == 0;
   };
   if (groups.size() > kMostGroups) return nullptr;
   if (groups.size() == 1 && !needs_nothing(groups[0]) && groups[0].nodes == snapshot.nodes()) {
@@ -204,7 +205,6 @@ const dra::NodeVerdicts* DynamicResources::FindVerdicts(PodDevices& devices, con
 std::vector<DynamicResources::NodesOfResources> DynamicResources::GroupByResources(
     const PodDevices& devices, const Snapshot& snapshot) const {
   std::vector<NodesOfResources> groups = {{0, snapshot.nodes()}};
-  if (!devices.has_extended) return groups;
   for (size_t i = 0; i < devices.extended_resources.size(); ++i) {
     const auto& [name, id] = devices.extended_resources[i];
     const Column amounts = snapshot.allocatable(id);
