@@ -97,6 +97,7 @@ void ParkedPods::Remove(Entry* entry) {
 }
 
 std::vector<const ParkedGroup*> ParkedPods::Candidates(const EventMatch& match) const {
+  if (groups_.empty()) return {};
   std::vector<const ParkedGroup*> found;
   size_t buckets = 0;
   const auto take = [&](const Bucket& bucket) {

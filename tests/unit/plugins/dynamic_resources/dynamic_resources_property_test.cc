@@ -198,12 +198,11 @@ class Cluster : public test::PluginFixture {
     const std::string node = NodeName(Draw(kNodes));
     DeviceClaimBuilder claim = MakeDeviceClaim(name).Allocated(node, "gpu-9");
     const uint32_t reach = Draw(4);
-    if (reach == 0) claim = std::move(claim).OnNode(node);
-    if (reach == 1) {
-      api::NodeSelectorTerm term;
+    api::NodeSelectorTerm term;
+    if (reach == 0) term.match_fields.push_back({"metadata.name", "In", {node}});
+    if (reach == 1)
       term.match_expressions.push_back({"rack", Draw(2) == 0 ? "In" : "NotIn", {"even"}});
-      claim->status.allocation->node_selector.emplace().node_selector_terms = {term};
-    }
+    if (reach < 2) claim->status.allocation->node_selector.emplace().node_selector_terms = {term};
     api::DeviceRequestAllocationResult& result = claim->status.allocation->devices.results[0];
     if (Draw(4) == 0) result.skip_node_operations = {"*"};
     if (Draw(3) == 0) {
