@@ -119,6 +119,8 @@ class Snapshot {
   // Adds to `rows` those that changed after `generation`; a row may repeat. False: that is not
   // known any more, and any may have.
   virtual bool RowsChangedSince(uint64_t generation, std::vector<NodeRow>& rows) const = 0;
+  // The same of those whose node came, changed or went: pods that come and go change none.
+  virtual bool NodesChangedSince(uint64_t generation, std::vector<NodeRow>& rows) const = 0;
 };
 
 // Pods to imagine on a node, and pods of it to imagine away.

@@ -90,6 +90,15 @@ Result<std::vector<ClaimPtr>> FindDeviceClaims(const api::Pod& pod, const ClaimT
   return found;
 }
 
+bool MayNameClaim(const api::Pod& pod, const api::ObjectMeta& claim) {
+  if (pod.metadata.namespace_ != claim.namespace_) return false;
+  const auto names_it = [&claim](const auto& entry) {
+    return entry.resource_claim_name && *entry.resource_claim_name == claim.name;
+  };
+  return std::ranges::any_of(pod.spec.resource_claims, names_it) ||
+         std::ranges::any_of(pod.status.resource_claim_statuses, names_it);
+}
+
 api::ResourceClaimConsumerReference ConsumerOf(const api::Pod& pod) {
   return {"", "pods", pod.metadata.name, pod.metadata.uid};
 }

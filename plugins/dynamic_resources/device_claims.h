@@ -22,6 +22,9 @@ namespace berth::plugins {
 Result<std::vector<ClaimPtr>> FindDeviceClaims(const api::Pod& pod, const ClaimTracker& claims,
                                                const Features& features);
 
+// False: FindDeviceClaims cannot find the claim for the pod.
+bool MayNameClaim(const api::Pod& pod, const api::ObjectMeta& claim);
+
 // Whom each of the pod's claims is to be reserved for, one for each entry of spec.resourceClaims:
 // the pod, or its group where that has the same entry. `group` may be nullptr. Errors: a group or
 // an entry that cannot be.

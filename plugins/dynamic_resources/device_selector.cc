@@ -309,10 +309,13 @@ Result<Value> DeviceValue(const DeviceOfDriver& device) {
   return Value::Of(std::shared_ptr<const cel::Map>(std::move(fields)));
 }
 
-DeviceSelectors::DeviceSelectors(size_t most, size_t max_bytes)
-    : most_(most), max_bytes_(max_bytes), environment_(MakeDeviceEnvironment()) {}
+DeviceSelectors::DeviceSelectors(size_t most, size_t max_bytes, size_t most_shapes)
+    : most_(most),
+      max_bytes_(max_bytes),
+      most_shapes_(most_shapes),
+      environment_(MakeDeviceEnvironment()) {}
 
-const Result<cel::Expression>* DeviceSelectors::Compile(std::string_view text, bool derived) {
+DeviceSelectors::Compiled* DeviceSelectors::Compile(std::string_view text, bool derived) {
   if (budget_ != nullptr && budget_->spent()) return nullptr;
   const uint64_t left = budget_ == nullptr ? UINT64_MAX : budget_->steps_left();
   const uint64_t max_steps = std::min(left, kMostSteps);
@@ -330,7 +333,7 @@ const Result<cel::Expression>* DeviceSelectors::Compile(std::string_view text, b
   if (is_new || (compiled.too_few_steps > 0 && compiled.too_few_steps < max_steps)) {
     Compile(text, derived, max_steps, compiled);
   }
-  if (compiled.too_few_steps == 0) return &compiled.expression;
+  if (compiled.too_few_steps == 0) return &compiled;
   if (budget_ != nullptr) budget_->Spend(UINT64_MAX);
   return nullptr;
 }
@@ -342,6 +345,7 @@ void DeviceSelectors::Compile(std::string_view text, bool derived, uint64_t max_
       text, *environment_, derived ? CheckAttributeType : CheckSelectorType, &work);
   into.too_few_steps = work.exhausted ? max_steps : 0;
   if (work.exhausted) into.expression = Fail("");
+  if (into.expression && !derived) into.reads.emplace(*into.expression);
   kept_bytes_ -= into.bytes;
   into.bytes = sizeof(Compiled) + 2 * into.key.size() + (into.expression ? work.bytes : 0);
   kept_bytes_ += into.bytes;
@@ -358,20 +362,49 @@ void DeviceSelectors::Evict() {
 }
 
 SelectorAnswer DeviceSelectors::Matches(std::string_view expression, const DeviceOfDriver& device) {
-  const Result<cel::Expression>* known = Compile(expression, false);
+  Compiled* known = Compile(expression, false);
   if (known == nullptr) return {.kind = SelectorAnswer::Kind::kOutOfBudget};
-  const Result<cel::Expression>& compiled = *known;
-  if (!compiled) return {SelectorAnswer::Kind::kCompileError, compiled.error().message, 0};
+  if (!known->expression)
+    return {SelectorAnswer::Kind::kCompileError, known->expression.error().message, 0};
+  const bool keeps = most_shapes_ > 0 && known->reads->WriteShape(device, shape_);
+  if (!keeps) return Evaluate(*known->expression, device);
+  if (const auto found = known->by_shape.find(shape_); found != known->by_shape.end())
+    return found->second;
+  SelectorAnswer answer = Evaluate(*known->expression, device);
+  KeepAnswer(answer, *known);
+  return answer;
+}
+
+SelectorAnswer DeviceSelectors::Evaluate(const cel::Expression& expression,
+                                         const DeviceOfDriver& device) {
+  ++num_evaluations_;
   const Result<Value> value = DeviceValue(device);
   if (!value) return {SelectorAnswer::Kind::kRuntimeError, value.error().message, 0};
-  return AnswerOf(compiled->Evaluate(std::span(&*value, 1), kCostLimit));
+  return AnswerOf(expression.Evaluate(std::span(&*value, 1), kCostLimit));
+}
+
+void DeviceSelectors::KeepAnswer(const SelectorAnswer& answer, Compiled& compiled) {
+  // What a map takes for an entry, about.
+  constexpr size_t kShapeEntryBytes = 64;
+  if (compiled.by_shape.size() >= most_shapes_) {
+    compiled.by_shape.clear();
+    compiled.bytes -= compiled.answer_bytes;
+    kept_bytes_ -= std::exchange(compiled.answer_bytes, 0);
+  }
+  const size_t bytes =
+      kShapeEntryBytes + sizeof(SelectorAnswer) + shape_.size() + answer.error.size();
+  compiled.by_shape.emplace(shape_, answer);
+  compiled.answer_bytes += bytes;
+  compiled.bytes += bytes;
+  kept_bytes_ += bytes;
+  Evict();
 }
 
 DerivedAttribute DeviceSelectors::Derive(std::string_view expression,
                                          const DeviceOfDriver& device) {
-  const Result<cel::Expression>* known = Compile(expression, true);
+  const Compiled* known = Compile(expression, true);
   if (known == nullptr) return {.kind = DerivedAttribute::Kind::kOutOfBudget};
-  const Result<cel::Expression>& compiled = *known;
+  const Result<cel::Expression>& compiled = known->expression;
   if (!compiled)
     return {DerivedAttribute::Kind::kCompileError, std::nullopt, compiled.error().message, 0};
   const Result<Value> value = DeviceValue(device);

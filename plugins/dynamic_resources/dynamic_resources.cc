@@ -29,14 +29,18 @@ Result<QueueingHint> AfterClaimChange(Handle& handle, const api::Pod& pod,
   const api::ResourceClaim* before = change->old_object;
   const api::ResourceClaim* after = change->new_object;
   if (after == nullptr) return QueueIf(before->status.allocation.has_value());
+  const bool freed = before != nullptr && before->status.allocation && !after->status.allocation;
+  // Most pods name other claims: they cost no look-up.
+  if (!freed && !MayNameClaim(pod, after->metadata)) return QueueingHint::kQueueSkip;
+  if (!freed && before != nullptr && before->status == after->status) {
+    return QueueingHint::kQueueSkip;
+  }
   const auto claims = FindDeviceClaims(pod, handle.claims(), handle.features());
   if (!claims) return QueueingHint::kQueueSkip;
-  if (before != nullptr && before->status.allocation && !after->status.allocation) {
-    return QueueingHint::kQueue;
-  }
-  const bool used = std::ranges::any_of(
-      *claims, [&](const ClaimPtr& claim) { return claim->metadata.uid == after->metadata.uid; });
-  return QueueIf(used && (before == nullptr || before->status != after->status));
+  const auto is_after = [&](const ClaimPtr& claim) {
+    return claim->metadata.uid == after->metadata.uid;
+  };
+  return QueueIf(freed || std::ranges::any_of(*claims, is_after));
 }
 
 Result<QueueingHint> AfterTargetPodUpdate(Handle& handle, const ObjectPtr& new_object) {
@@ -203,40 +207,6 @@ PreFilterResult DynamicResources::PreFilter(CycleState& state, const PodInfo& po
   return {};
 }
 
-Status DynamicResources::Filter(const CycleState& state, const PodInfo& pod,
-                                const NodeView& node) const {
-  PodDevices& devices = *state.Read<PodDevicesState>().devices;
-  const NodeVerdict verdict = Judge(devices, *pod.pod, node, *found_, state.budget());
-  if (verdict.ok()) return Status::Success();
-  if (verdict.reason == kNotAvailable) return not_available_;
-  ReasonSet reasons = {verdict.reason};
-  reasons.insert(reasons.end(), verdict.further.begin(), verdict.further.end());
-  return state.reasons().Make(verdict.code, reasons);
-}
-
-Status DynamicResources::FilterNodes(const CycleState& state, const PodInfo& pod,
-                                     const Snapshot& snapshot, NodeSet& nodes) const {
-  PodDevices& devices = *state.Read<PodDevicesState>().devices;
-  // Verdicts that are kept go by devices alone.
-  const dra::NodeVerdicts* verdicts =
-      CountsOnNodes() ? nullptr : FindVerdicts(devices, pod, snapshot, state.budget());
-  NodeSet failed = nodes;
-  if (verdicts != nullptr) failed &= verdicts->failed;
-  if (verdicts == nullptr || !failed.Empty()) {
-    // Filter has the words of what failed, and may have had the time that all nodes together lack.
-    return FilterEach(nodes,
-                      [&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)); });
-  }
-  nodes &= verdicts->allocated;
-  if (std::ranges::any_of(devices.claims, &PodDeviceClaim::allocated)) {
-    nodes.Filter([&](NodeRow row) {
-      const api::Node& node = snapshot.node(row);
-      return FindPendingOutOfReach(devices, node) == nullptr && NoteAvailable(devices, node);
-    });
-  }
-  return Status::Success();
-}
-
 size_t DynamicResources::kept_bytes() const {
   return verdicts_->kept_bytes() + devices_->allocator().kept_answer_bytes() +
          expressions_->kept_bytes();
@@ -343,14 +313,14 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
       }
     } else if (!used.allocated()) {
       if (asked == nullptr) continue;  // all extended resources are the node's own
-      const api::AllocationResult& allocation = allocations[next];
+      api::AllocationResult& allocation = allocations[next];
       claim.claim = asked->claims[next];
       ++next;
       if (is_extended && asked->extended == nullptr) continue;
       claim.to_be_made = is_extended;
       claim.allocation = std::make_shared<const api::AllocationResult>(allocation);
       auto allocated = std::make_shared<api::ResourceClaim>(*claim.claim);
-      allocated->status.allocation = allocation;
+      allocated->status.allocation = std::move(allocation);
       const std::string uid = allocated->metadata.uid;
       const auto added = handle_.claims().AddPending(
           std::move(allocated), is_extended ? Existence::kToBeMade : Existence::kExists);

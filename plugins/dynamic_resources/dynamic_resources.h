@@ -301,9 +301,14 @@ class DynamicResources final : public PreEnqueuePlugin,
   // node what it does not declare; nullptr: there is none.
   static const PodDeviceClaim* FindPendingOutOfReach(const PodDevices& devices,
                                                      const api::Node& node);
+  // Whether the devices of an allocated claim are ready, or may become so in time.
+  bool IsUsable(const PodDeviceClaim& claim) const;
   bool IsAvailable(const PodDeviceClaim& claim, const api::Node& node) const;
   // Whether all of the claims are; notes in `devices` which are not.
   bool NoteAvailable(PodDevices& devices, const api::Node& node) const;
+  // Leaves the nodes that have no FindPendingOutOfReach(), and on which all of the claims are
+  // available; notes which are not. Looks at all nodes at once.
+  void KeepAvailable(PodDevices& devices, const Snapshot& snapshot, NodeSet& nodes) const;
   // Nodes on which the same of the pod's extended resources come from devices; see
   // ResourcesFromDevices.
   struct NodesOfResources {

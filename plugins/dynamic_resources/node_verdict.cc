@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What DynamicResources says about a pod on one node.
+// What DynamicResources says about a pod on nodes.
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "plugins/dynamic_resources/claim_binding.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
@@ -40,6 +42,14 @@ class BudgetOfExpressions {
   dra::DeviceExpressions& expressions_;
 };
 
+// Leaves the nodes on which the claim's allocation can be used by its selector.
+void KeepReached(const PodDeviceClaim& used, const Snapshot& snapshot, NodeSet& nodes) {
+  if (!used.nodes) return;
+  NodeSet reached(snapshot.num_rows());
+  used.nodes->MatchNodes(snapshot, reached);
+  nodes &= reached;
+}
+
 bool Declares(const api::Node& node, std::string_view feature) {
   const auto& declared = node.status.declared_features;
   return std::ranges::find(declared, feature) != declared.end();
@@ -62,14 +72,16 @@ const PodDeviceClaim* DynamicResources::FindPendingOutOfReach(const PodDevices& 
   return found == devices.claims.end() ? nullptr : &*found;
 }
 
-bool DynamicResources::IsAvailable(const PodDeviceClaim& used, const api::Node& node) const {
-  if (!used.allocated()) return true;
-  if (!IsReachable(used, node)) return false;
+bool DynamicResources::IsUsable(const PodDeviceClaim& used) const {
   if (!handle_.features().dra_device_binding_conditions || used.pending != nullptr) return true;
   const auto ready = IsReadyForBinding(*used.claim);
   if (!ready) return false;
   return *ready ||
          !IsBindingTimedOut(*used.claim, args_.binding_timeout, handle_.clock().WallNow());
+}
+
+bool DynamicResources::IsAvailable(const PodDeviceClaim& used, const api::Node& node) const {
+  return !used.allocated() || (IsReachable(used, node) && IsUsable(used));
 }
 
 bool DynamicResources::NoteAvailable(PodDevices& devices, const api::Node& node) const {
@@ -83,12 +95,75 @@ bool DynamicResources::NoteAvailable(PodDevices& devices, const api::Node& node)
   return all;
 }
 
+void DynamicResources::KeepAvailable(PodDevices& devices, const Snapshot& snapshot,
+                                     NodeSet& nodes) const {
+  const auto skips_pending = [](const PodDeviceClaim& used) {
+    return used.pending != nullptr && SkipsNodeOperations(*used.pending);
+  };
+  if (std::ranges::any_of(devices.claims, skips_pending)) {
+    nodes.Filter(
+        [&](NodeRow row) { return FindPendingOutOfReach(devices, snapshot.node(row)) == nullptr; });
+  }
+  const NodeSet asked = nodes;
+  NodeSet available;
+  for (size_t i = 0; i < devices.claims.size(); ++i) {
+    const PodDeviceClaim& used = devices.claims[i];
+    if (!used.allocated()) continue;
+    const auto& allocation = used.claim->status.allocation;
+    available = asked;
+    if (!IsUsable(used)) {
+      available.Assign(asked.size(), false);
+    } else if (allocation && SkipsNodeOperations(*allocation)) {
+      available.Filter([&](NodeRow row) { return IsReachable(used, snapshot.node(row)); });
+    } else {
+      KeepReached(used, snapshot, available);
+    }
+    if (available == asked) continue;
+    devices.unavailable.resize(devices.claims.size());
+    devices.unavailable[i] = true;
+    nodes &= available;
+  }
+}
+
+Status DynamicResources::Filter(const CycleState& state, const PodInfo& pod,
+                                const NodeView& node) const {
+  PodDevices& devices = *state.Read<PodDevicesState>().devices;
+  const NodeVerdict verdict = Judge(devices, *pod.pod, node, *found_, state.budget());
+  if (verdict.ok()) return Status::Success();
+  if (verdict.reason == kNotAvailable) return not_available_;
+  ReasonSet reasons = {verdict.reason};
+  reasons.insert(reasons.end(), verdict.further.begin(), verdict.further.end());
+  return state.reasons().Make(verdict.code, reasons);
+}
+
+Status DynamicResources::FilterNodes(const CycleState& state, const PodInfo& pod,
+                                     const Snapshot& snapshot, NodeSet& nodes) const {
+  PodDevices& devices = *state.Read<PodDevicesState>().devices;
+  // What is known of all nodes at once goes by devices alone.
+  if (!CountsOnNodes() && !IsLeftOver(devices)) {
+    if (!devices.must_allocate) {
+      KeepAvailable(devices, snapshot, nodes);
+      return Status::Success();
+    }
+    const dra::NodeVerdicts* verdicts = FindVerdicts(devices, pod, snapshot, state.budget());
+    NodeSet failed = nodes;
+    if (verdicts != nullptr) failed &= verdicts->failed;
+    if (verdicts != nullptr && failed.Empty()) {
+      nodes &= verdicts->allocated;
+      KeepAvailable(devices, snapshot, nodes);
+      return Status::Success();
+    }
+  }
+  // Filter has the words of what failed, and may have had the time that all nodes together lack.
+  return FilterEach(nodes,
+                    [&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)); });
+}
+
 const dra::NodeVerdicts* DynamicResources::FindVerdicts(PodDevices& devices, const PodInfo& pod,
                                                         const Snapshot& snapshot,
                                                         CycleBudget& budget) const {
   if (!devices.must_allocate || IsLeftOver(devices)) return nullptr;
   devices_->UpdateAllocated();
-  const auto groups = GroupByResources(devices, snapshot);
   // All nodes together may take as long as one: what is left is asked one by one.
   const BudgetOfExpressions spending(*expressions_, budget);
   const auto find = [&](uint64_t from_devices) -> const dra::NodeVerdicts& {
@@ -98,8 +173,10 @@ const dra::NodeVerdicts* DynamicResources::FindVerdicts(PodDevices& devices, con
     budget.Spend(std::min(verdicts_->last_steps(), budget.steps_left()));
     return found;
   };
+  if (!devices.has_extended) return &find(0);
+  const auto groups = GroupByResources(devices, snapshot);
   const auto needs_nothing = [&](const NodesOfResources& group) {
-    return group.from_devices == 0 && devices.has_extended && devices.num_user_claims() == 0;
+    return group.from_devices == 0 && devices.num_user_claims() == 0;
   };
   if (groups.size() > kMostGroups) return nullptr;
   if (groups.size() == 1 && !needs_nothing(groups[0]) && groups[0].nodes == snapshot.nodes()) {
@@ -128,7 +205,6 @@ const dra::NodeVerdicts* DynamicResources::FindVerdicts(PodDevices& devices, con
 std::vector<DynamicResources::NodesOfResources> DynamicResources::GroupByResources(
     const PodDevices& devices, const Snapshot& snapshot) const {
   std::vector<NodesOfResources> groups = {{0, snapshot.nodes()}};
-  if (!devices.has_extended) return groups;
   for (size_t i = 0; i < devices.extended_resources.size(); ++i) {
     const auto& [name, id] = devices.extended_resources[i];
     const Column amounts = snapshot.allocatable(id);

@@ -85,22 +85,25 @@ void ReadClaim(client::ApiClient& api, std::string path, ClaimDone done) {
 // What a write makes of the claim; nullopt: nothing is to be changed.
 using Change = std::function<Result<std::optional<api::StoredForm>>(const api::ResourceClaim&)>;
 
-// `claim` was read with what it is stored as. `subresource`: "" or "/status".
-void Put(client::ApiClient& api, ClaimPtr claim, std::string_view subresource, const Change& change,
-         ClaimDone done) {
-  const auto changed = change(*claim);
+// `claim` was read with what it is stored as. `subresource`: "" or "/status". `change` is called
+// at once.
+void Put(client::ApiClient& api, const api::ResourceClaim& claim, std::string_view subresource,
+         const Change& change, ClaimDone done) {
+  const auto changed = change(claim);
   if (changed && *changed) {
     const api::StoredForm& form = **changed;
     using ClaimKind = api::KindOf<api::ResourceClaim>;
     Send(api,
-         RequestFor(Verb::kUpdate, PathOf(*claim) + std::string(subresource),
+         RequestFor(Verb::kUpdate, PathOf(claim) + std::string(subresource),
                     api::ContentTypeOf(form),
                     api::BodyOf(form, ClaimKind::kApiVersion, ClaimKind::kKind)),
          std::move(done));
     return;
   }
-  ClaimAnswer answer{.claim = std::move(claim)};
-  if (!changed) {
+  ClaimAnswer answer;
+  if (changed) {
+    answer.claim = std::make_shared<const api::ResourceClaim>(claim);
+  } else {
     answer = {.outcome = ClaimAnswer::Outcome::kFailed, .error = changed.error().message};
   }
   api.executor().Post([done = std::move(done), answer = std::move(answer)] { done(answer); });
@@ -110,8 +113,7 @@ void Put(client::ApiClient& api, ClaimPtr claim, std::string_view subresource, c
 void Update(client::ApiClient& api, const api::ResourceClaim& claim, std::string_view subresource,
             Change change, ClaimDone done) {
   if (claim.stored.bytes != nullptr) {
-    Put(api, std::make_shared<const api::ResourceClaim>(claim), subresource, change,
-        std::move(done));
+    Put(api, claim, subresource, change, std::move(done));
     return;
   }
   ReadClaim(api, PathOf(claim),
@@ -125,7 +127,7 @@ void Update(client::ApiClient& api, const api::ResourceClaim& claim, std::string
                                       " has been modified: it was of version " + version +
                                       ", and is of " + now.resource_version});
               }
-              Put(api, std::move(answer.claim), subresource, change, done);
+              Put(api, *answer.claim, subresource, change, done);
             });
 }
 
@@ -151,7 +153,7 @@ void ChangeLatest(client::ApiClient& api, LatestChange wanted, int tries, ClaimD
               {.outcome = ClaimAnswer::Outcome::kConflict,
                .error = "ResourceClaim " + answer.claim->metadata.Key() + " is another one"});
         }
-        Put(api, std::move(answer.claim), wanted.subresource, wanted.change,
+        Put(api, *answer.claim, wanted.subresource, wanted.change,
             [&api, wanted, tries, done](ClaimAnswer written) {
               if (written.outcome != ClaimAnswer::Outcome::kConflict || tries + 1 == kMostTries) {
                 return done(std::move(written));
@@ -187,6 +189,14 @@ void ClaimWrites::RemoveFinalizer(const api::ResourceClaim& claim, ClaimDone don
 }
 
 void ClaimWrites::WriteStatus(const api::ResourceClaim& claim, ClaimDone done) {
+  // As mostly: then the status need not live on.
+  if (claim.stored.bytes != nullptr) {
+    const auto write_now =
+        [](const api::ResourceClaim& now) -> Result<std::optional<api::StoredForm>> {
+      return api::WithStatus(now.stored, now.status);
+    };
+    return Put(api_, claim, "/status", write_now, std::move(done));
+  }
   const auto write = [status = claim.status](
                          const api::ResourceClaim& now) -> Result<std::optional<api::StoredForm>> {
     return api::WithStatus(now.stored, status);

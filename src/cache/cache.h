@@ -222,6 +222,9 @@ class Cache final : public Snapshot {
   bool RowsChangedSince(uint64_t generation, std::vector<NodeRow>& rows) const override {
     return changes_.RowsSince(generation, rows);
   }
+  bool NodesChangedSince(uint64_t generation, std::vector<NodeRow>& rows) const override {
+    return changes_.NodeRowsSince(generation, rows);
+  }
 
  private:
   friend class Trial;

@@ -17,6 +17,7 @@
 
 namespace berth::cache {
 
+// Those of the node itself come first.
 enum class ChangeKind : uint8_t {
   kNodeAdded,    // the row joined nodes()
   kNodeUpdated,  // its node object changed
@@ -67,6 +68,16 @@ class ChangeLog {
     if (!Remembers(generation)) return false;
     for (uint64_t g = generation + 1; g <= generation_; ++g) {
       rows.push_back(ring_[g % ring_.size()].row);
+    }
+    return true;
+  }
+
+  // The same of the rows whose node came, changed or went.
+  bool NodeRowsSince(uint64_t generation, std::vector<NodeRow>& rows) const {
+    if (!Remembers(generation)) return false;
+    for (uint64_t g = generation + 1; g <= generation_; ++g) {
+      const Change& change = ring_[g % ring_.size()];
+      if (change.kind <= ChangeKind::kNodeRemoved) rows.push_back(change.row);
     }
     return true;
   }

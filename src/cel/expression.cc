@@ -51,4 +51,20 @@ Evaluation Expression::Evaluate(std::span<const Value> variables, uint64_t cost_
   return Run(*program_, variables, cost_limit);
 }
 
+std::vector<std::vector<std::string>> Expression::PathsInto(size_t variable) const {
+  const std::vector<Instruction>& code = program_->code;
+  std::vector<std::vector<std::string>> paths;
+  for (size_t i = 0; i < code.size(); ++i) {
+    if (code[i].op != Op::kVariable || code[i].a != variable) continue;
+    std::vector<std::string>& path = paths.emplace_back();
+    if (i + 1 == code.size() || code[i + 1].op != Op::kBeginChain) continue;
+    for (size_t at = i + 2; at < code.size() && code[at].op == Op::kSelect; ++at) {
+      const Value& key = program_->constants[code[at].a];
+      if (key.kind() != Kind::kString) break;
+      path.push_back(key.text());
+    }
+  }
+  return paths;
+}
+
 }  // namespace berth::cel

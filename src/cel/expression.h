@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "berth/result.h"
 #include "src/cel/environment.h"
@@ -46,6 +47,11 @@ class Expression {
   // `variables`: as the environment numbers them. An evaluation that costs more than `cost_limit`
   // is cut short; its cost counts what went beyond.
   Evaluation Evaluate(std::span<const Value> variables, uint64_t cost_limit) const;
+
+  // By which constant keys the expression goes into a variable, for each place that names it: of
+  // `x.a["b"].c + x.d` {a, b, c} and {d}; of `size(x)` {}. What is not at or below the end of one
+  // of the paths is not looked at.
+  std::vector<std::vector<std::string>> PathsInto(size_t variable) const;
 
  private:
   static Result<Expression> Compile(std::string_view text, const Environment& environment,

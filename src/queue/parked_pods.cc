@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/queue/parked_pods.h"
 
+#include <algorithm>
+
 #include "berth/check.h"
 
 namespace berth::queue {
@@ -96,8 +98,10 @@ void ParkedPods::Remove(Entry* entry) {
 
 std::vector<const ParkedGroup*> ParkedPods::Candidates(const EventMatch& match) const {
   if (groups_.empty()) return {};
-  absl::btree_map<uint64_t, const ParkedGroup*> found;
+  std::vector<const ParkedGroup*> found;
+  size_t buckets = 0;
   const auto take = [&](const Bucket& bucket) {
+    buckets += bucket.empty() ? 0 : 1;
     for (const auto& [number, group] : bucket) {
       const Entry& entry = group->any();
       // No event but the gating plugin's own can let a gated pod in; wildcards are for pods that
@@ -106,7 +110,7 @@ std::vector<const ParkedGroup*> ParkedPods::Candidates(const EventMatch& match) 
           (entry.gating_plugin == HintTable::kUnknown || !match.plugins[entry.gating_plugin])) {
         continue;
       }
-      found.emplace(number, group);
+      found.push_back(group);
     }
   };
   if (match.wildcard) {
@@ -119,10 +123,13 @@ std::vector<const ParkedGroup*> ParkedPods::Candidates(const EventMatch& match) 
       }
     }
   }
-  std::vector<const ParkedGroup*> groups;
-  groups.reserve(found.size());
-  for (const auto& [number, group] : found) groups.push_back(group);
-  return groups;
+  // A group stands in the bucket of each of its rejectors.
+  if (buckets > 1) {
+    std::ranges::sort(found, {}, &ParkedGroup::number);
+    const auto repeated = std::ranges::unique(found);
+    found.erase(repeated.begin(), repeated.end());
+  }
+  return found;
 }
 
 }  // namespace berth::queue

@@ -85,8 +85,7 @@ client::ResponseResult MemoryApi::CreateClaim(const client::Request& request,
 client::ResponseResult MemoryApi::UpdateClaim(const api::ResourceClaim& claim,
                                               const ObjectPath& path,
                                               const client::Request& request) {
-  const auto sent =
-      api::Decode<api::ResourceClaim>(api::EncodingOf(request.content_type), request.body);
+  auto sent = api::Decode<api::ResourceClaim>(api::EncodingOf(request.content_type), request.body);
   if (!sent) return Refuse(400, "BadRequest", sent.error().message);
   const std::string name = ShownName(claim.metadata.name);
   const api::ObjectMeta& meta = sent->metadata;
@@ -101,7 +100,7 @@ client::ResponseResult MemoryApi::UpdateClaim(const api::ResourceClaim& claim,
   }
   if (sent->status == claim.status) return AnswerWith(request, 200, claim);
   auto changed = std::make_shared<api::ResourceClaim>(claim);
-  changed->status = sent->status;
+  changed->status = std::move(sent->status);
   changed->stored = {};
   changed->metadata.resource_version = NextVersion();
   client::Response answer = AnswerWith(request, 200, *changed);

@@ -78,7 +78,9 @@ api::ObjectPtr WithVersion(const api::ObjectPtr& object, const std::string& vers
 // A claim as informers keep it: one that is not allocated with the bytes that it would come in.
 api::ObjectPtr WithStored(api::ObjectPtr object) {
   const auto* claim = api::As<api::ResourceClaim>(object);
-  if (claim == nullptr) return object;
+  if (claim == nullptr || (claim->status.allocation && claim->stored.bytes == nullptr)) {
+    return object;
+  }
   auto copy = std::make_shared<api::ResourceClaim>(*claim);
   copy->stored = {};
   if (!claim->status.allocation) {

@@ -70,6 +70,9 @@ class PlainSnapshot : public Snapshot {
   bool RowsChangedSince(uint64_t generation, std::vector<NodeRow>&) const override {
     return generation == generation_;
   }
+  bool NodesChangedSince(uint64_t generation, std::vector<NodeRow>&) const override {
+    return generation == generation_;
+  }
 
  private:
   using Columns = std::map<ResourceId, std::vector<int64_t>>;

@@ -37,10 +37,19 @@ bool ReadsLabels(const PublishedSlice& slice) {
                      [](const PublishedDevice& device) { return device.nodes.has_selector(); });
 }
 
-// The log of what was taken and released is cut at this length.
+// The logs of what changed are cut at this length.
 constexpr size_t kMostLogged = 8192;
 // A pool that more nodes see is not listed node by node.
 constexpr size_t kManyNodes = 64;
+
+// Makes room in a log of which all changes after `floor` are there.
+template <typename Change>
+void CutLog(std::vector<Change>& log, uint64_t& floor) {
+  if (log.size() < kMostLogged) return;
+  const auto half = log.begin() + static_cast<std::ptrdiff_t>(kMostLogged / 2);
+  floor = std::prev(half)->version;
+  log.erase(log.begin(), half);
+}
 
 // Nodes cannot go on with what they saw of the pool.
 void ForgetViews(Pool& pool) {
@@ -94,17 +103,20 @@ void DeviceInventory::Link(PublishedSlice& slice) {
                                       [&pool](const auto* other) { return other->pool == &pool; });
     if (!has_pool) ++shared_version_;
     InsertByName(of_node, &slice);
+    LogSlices(pool);
     return;
   }
   ++shared_version_;
   InsertByName(shared_, &slice);
   InsertByName(pool.shared, &slice);
+  LogSlices(pool);
   num_label_readers_ += ReadsLabels(slice) ? 1 : 0;
 }
 
 void DeviceInventory::Unlink(PublishedSlice& slice) {
   ++slices_version_;
   Pool& pool = *slice.pool;
+  LogSlices(pool);
   ForgetViews(pool);
   num_node_allocatable_ -= HasNodeAllocatable(slice.spec()) ? 1 : 0;
   std::erase(pool.slices, &slice);
@@ -194,11 +206,7 @@ void DeviceInventory::Hold(const api::DeviceRequestAllocationResult& result, int
 }
 
 void DeviceInventory::LogHeld(const Pool& pool) {
-  if (held_log_.size() >= kMostLogged) {
-    const auto half = held_log_.begin() + static_cast<std::ptrdiff_t>(kMostLogged / 2);
-    held_log_floor_ = std::prev(half)->version;
-    held_log_.erase(held_log_.begin(), half);
-  }
+  CutLog(held_log_, held_log_floor_);
   if (pool.seen_from.size() > kManyNodes) {
     held_log_.push_back({held_version_, kNoRow});
     return;
@@ -212,6 +220,28 @@ bool DeviceInventory::HeldChangedSince(uint64_t version, std::vector<NodeRow>& r
        ++change) {
     if (change->row == kNoRow) return false;
     rows.push_back(change->row);
+  }
+  return true;
+}
+
+// Slices of one pool tell which generation of it is the newest, and whether that is whole.
+void DeviceInventory::LogSlices(const Pool& pool) {
+  CutLog(slice_log_, slice_log_floor_);
+  if (!pool.shared.empty() || pool.slices.size() > kManyNodes) {
+    slice_log_.push_back({slices_version_});
+    return;
+  }
+  for (const PublishedSlice* slice : pool.slices)
+    slice_log_.push_back({slices_version_, std::string(slice->nodes.node_name())});
+}
+
+bool DeviceInventory::SlicesChangedSince(
+    uint64_t version, absl::FunctionRef<void(std::string_view node)> visit) const {
+  if (version < slice_log_floor_) return false;
+  for (auto change = slice_log_.rbegin(); change != slice_log_.rend() && change->version > version;
+       ++change) {
+    if (change->node.empty()) return false;
+    visit(change->node);
   }
   return true;
 }

@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "berth/api/quantity.h"
 #include "berth/api/resource_claim.h"
 #include "berth/api/resource_slice.h"
@@ -121,6 +122,11 @@ class DeviceInventory {
 
   // Grows when a slice comes, goes or changes.
   uint64_t slices_version() const { return slices_version_; }
+  // Calls visit for the nodes that may see another pool than before, of a slice that came, went or
+  // changed after `version`; a name may repeat. False: that is not known any more, or it may be any
+  // node.
+  bool SlicesChangedSince(uint64_t version,
+                          absl::FunctionRef<void(std::string_view node)> visit) const;
   // Grows when one of shared_slices() does, or a node gets its first slice of a pool.
   uint64_t shared_version() const { return shared_version_; }
   // Grows when claims take or release a device.
@@ -153,6 +159,14 @@ class DeviceInventory {
   void Unlink(PublishedSlice& slice);
   void Hold(const api::DeviceRequestAllocationResult& result, int sign);
   void LogHeld(const Pool& pool);
+  // While the slice that changed is one of the pool's.
+  void LogSlices(const Pool& pool);
+
+  // Who may see another pool since slices_version_ became `version`.
+  struct SliceChange {
+    uint64_t version = 0;
+    std::string node = {};  // "": any node
+  };
 
   // Who sees a device that was taken or released when held_version_ became `version`.
   struct HeldChange {
@@ -174,6 +188,8 @@ class DeviceInventory {
   uint64_t held_version_ = 0;
   std::vector<HeldChange> held_log_;  // the newest last
   uint64_t held_log_floor_ = 0;       // all changes after this one are there
+  std::vector<SliceChange> slice_log_;
+  uint64_t slice_log_floor_ = 0;
 };
 
 }  // namespace berth::plugins::dra

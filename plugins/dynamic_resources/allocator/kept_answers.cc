@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/string_view.h"
+
 namespace berth::plugins::dra {
 namespace {
 
@@ -57,13 +59,14 @@ const DerivedAttribute& AnswerColumn::Set(size_t device, DerivedAttribute derive
 }
 
 std::shared_ptr<Expression> ExpressionTable::Use(std::string_view text) {
-  auto& expression = expressions_[std::string(text)];
-  if (expression == nullptr) {
-    expression = std::make_shared<Expression>(std::string(text), kept_bytes_);
-    expression->Grow(sizeof(Expression) + kEntryBytes + 2 * text.size());
+  auto known = expressions_.find(absl::string_view(text.data(), text.size()));
+  if (known == expressions_.end()) {
+    auto made = std::make_shared<Expression>(std::string(text), kept_bytes_);
+    made->Grow(sizeof(Expression) + kEntryBytes + 2 * text.size());
+    known = expressions_.emplace(std::string(text), std::move(made)).first;
   }
-  expression->last_use = ++uses_;
-  return expression;
+  known->second->last_use = ++uses_;
+  return known->second;
 }
 
 void ExpressionTable::ForgetOldest() {

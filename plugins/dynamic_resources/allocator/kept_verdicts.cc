@@ -2,6 +2,7 @@
 #include "plugins/dynamic_resources/allocator/kept_verdicts.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace berth::plugins::dra {
@@ -125,8 +126,12 @@ KeptVerdicts::Kept& KeptVerdicts::FindKept(const ClaimsToAllocate& claims) {
 // Fills changed_ with the nodes whose verdict may be another; false: any may be.
 bool KeptVerdicts::FindChanged(Kept& kept, const Snapshot& snapshot) {
   changed_.clear();
-  if (!kept.is_filled || kept.slices_version != inventory_.slices_version()) return false;
-  if (!snapshot.RowsChangedSince(kept.snapshot_generation, changed_)) return false;
+  if (!kept.is_filled) return false;
+  const auto add = [&](std::string_view node) {
+    if (const NodeRow row = snapshot.FindNode(node); row != kNoRow) changed_.push_back(row);
+  };
+  if (!inventory_.SlicesChangedSince(kept.slices_version, add)) return false;
+  if (!snapshot.NodesChangedSince(kept.snapshot_generation, changed_)) return false;
   if (!inventory_.HeldChangedSince(kept.held_version, changed_)) return false;
   kept.verdicts.allocated.Resize(snapshot.num_rows());
   kept.verdicts.failed.Resize(snapshot.num_rows());

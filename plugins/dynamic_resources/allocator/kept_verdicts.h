@@ -24,9 +24,11 @@ struct NodeVerdicts {
 
 // The verdicts on all nodes, kept for claims that are alike: those of pods made from one template.
 //
-// Of one set of claims to the next only those nodes are searched again that changed, or whose pools
-// lost or gained a device. All are, where a slice changed, where the snapshot or the inventory does
-// not know what changed, and where an error lies in the claims themselves.
+// Of one set of claims to the next only those nodes are searched again that changed themselves
+// (pods on them do not count), that may see another pool since a slice of it changed, or whose
+// pools lost or gained a device. All are, where a slice changed that any node may see, where the
+// snapshot or the inventory does not know what changed, and where an error lies in the claims
+// themselves.
 //
 // Thread safety: the scheduling thread only.
 class KeptVerdicts {

@@ -306,6 +306,25 @@ TEST(CacheTest, ChangesAreForgottenBeyondTheCapacityOfTheLog) {
   EXPECT_FALSE(cache.ChangesSince(6, changes)) << "a number not given out yet";
 }
 
+TEST(CacheTest, PodsChangeNoNode) {
+  Cache cache;
+  cache.SetNode(MakeNode("a").Ptr());
+  cache.SetNode(MakeNode("b").Ptr());
+  const uint64_t before = cache.generation();
+  ASSERT_TRUE(cache.AddPod(cache.MakePodInfo(MakePod().Name("p").Uid("p").OnNode("a").Ptr())));
+  cache.CloseNode("a", "default/x");
+  cache.NoteMeasured(0);
+  std::vector<NodeRow> rows;
+  ASSERT_TRUE(cache.NodesChangedSince(before, rows));
+  EXPECT_TRUE(rows.empty());
+  cache.SetNode(MakeNode("b").Unschedulable().Ptr());
+  cache.RemoveNode("a");
+  cache.SetNode(MakeNode("c").Ptr());
+  ASSERT_TRUE(cache.NodesChangedSince(before, rows));
+  EXPECT_THAT(rows, ElementsAre(1, 0, 2));
+  EXPECT_FALSE(cache.NodesChangedSince(cache.generation() + 1, rows));
+}
+
 TEST(CacheDeathTest, NoForeignThreadMayChangeTheCache) {
 #ifdef NDEBUG
   GTEST_SKIP() << "checked in debug builds only";

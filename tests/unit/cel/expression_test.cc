@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "tests/unit/cel/evaluate.h"
 
 namespace berth::cel {
@@ -215,6 +218,35 @@ TEST(ExpressionTest, DeepAndLargeInputIsRefused) {
   std::string text = "size(a)";
   for (int i = 0; i < 26; ++i) text = "cel.bind(a, a + a, " + text + ")";
   EXPECT_THAT(Evaluated("cel.bind(a, 'x', " + text + ")"), HasSubstr("limit exceeded"));
+}
+
+TEST(ExpressionTest, TellsWhatItReadsOfAVariable) {
+  const auto environment = TestEnvironment();
+  environment->AddVariable("x", "map(string, dyn)");
+  environment->AddVariable("y", "string");
+  using Path = std::vector<std::string>;
+  const struct {
+    const char* text;
+    std::vector<Path> paths;
+  } cases[] = {
+      {"y == 'a'", {}},
+      {"size(x) == 1", {{}}},
+      {"x.a['b'].c == 1 && has(x.d)", {{"a", "b", "c"}, {"d"}}},
+      {"x.?a[?'b'].c.orValue(1) == 1", {{"a", "b", "c"}}},
+      {"x.a[y].c == 1", {{"a"}}},
+      {"x.a[x.b].c == 1", {{"a"}, {"b"}}},
+      {"x.a[0] == 1", {{"a"}}},
+      {"x['a'].b.startsWith('c')", {{"a", "b"}}},
+      {"x.a.exists(x, x.b == 1)", {{"a"}}},
+      {"cel.bind(z, x, z.a == 1)", {{}}},
+      {"(y == 'a' ? x : x.a).b == 1", {{}, {"a", "b"}}},
+      {"{'x': x}.x.a == 1", {{}}},
+  };
+  for (const auto& c : cases) {
+    const Result<Expression> expression = Expression::Compile(c.text, *environment);
+    ASSERT_TRUE(expression) << c.text << ": " << expression.error().message;
+    EXPECT_EQ(expression->PathsInto(0), c.paths) << c.text;
+  }
 }
 
 }  // namespace

@@ -437,5 +437,17 @@ TEST_F(QueueTest, AHintIsAskedOnceForTheParkedPodsOfOneClassOfNow) {
   for (const char* name : {"a", "b", "c"}) EXPECT_EQ(Where(name), Place::kBackoff) << name;
 }
 
+TEST_F(QueueTest, AParkedPodOfTwoRejectorsIsAskedAboutOnceAndInItsTurn) {
+  taint_hint = QueueingHint::kQueueSkip;
+  Park("a", {"Taint"});
+  Park("b", {"Gate", "Taint"});
+  Park("c", {"Taint"});
+  Move(kNodeTaint);
+  EXPECT_THAT(hint_calls, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(Where("a"), Place::kUnschedulable);
+  EXPECT_EQ(Where("b"), Place::kBackoff);
+  EXPECT_EQ(Where("c"), Place::kUnschedulable);
+}
+
 }  // namespace
 }  // namespace berth::queue

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugins/dynamic_resources/dynamic_resources.h"
@@ -16,6 +18,7 @@
 namespace berth::plugins {
 namespace {
 
+using test::DeviceClaimBuilder;
 using test::MakeDeviceClaim;
 using test::MakeDeviceClass;
 using test::MakeNode;
@@ -30,7 +33,10 @@ class Cluster : public test::PluginFixture {
   explicit Cluster(uint32_t seed) : random_(seed) {
     handle.plain_listers.Set(MakeDeviceClass("gpus", "example.com/gpu"));
     for (uint32_t i = 0; i < kNodes; ++i) {
-      nodes_.push_back(MakeNode(NodeName(i)));
+      nodes_.push_back(MakeNode(NodeName(i)).Label("rack", i % 2 == 0 ? "even" : "odd"));
+      if (i % 3 == 0) {
+        nodes_.back().status.declared_features = {"DRAOptionalNodeOperations"};
+      }
       PublishDevices(i);
     }
     MakeSnapshot();
@@ -82,8 +88,12 @@ class Cluster : public test::PluginFixture {
     if (!found.ok()) return;
 
     NodeSet kept = snapshot_->nodes();
+    if (Draw(3) == 0) kept.Clear(Draw(kNodes));
+    NodeSet plain = kept;
     const Status failure = plugin_.FilterNodes(cycle, *info, *snapshot_, kept);
-    NodeSet plain = snapshot_->nodes();
+    // Which claims could not be used somewhere.
+    std::vector<bool>& unavailable = cycle.Read<PodDevicesState>().devices->unavailable;
+    const std::vector<bool> noted = std::exchange(unavailable, {});
     const Status plain_failure = FilterEach(plain, [&](NodeRow row) {
       return plugin_.Filter(cycle, *info, NodeView(*snapshot_, row));
     });
@@ -93,6 +103,8 @@ class Cluster : public test::PluginFixture {
       return;
     }
     ASSERT_EQ(kept, plain);
+    ASSERT_EQ(noted, unavailable);
+    out_of_reach += noted.empty() ? 0 : 1;
     CheckScores(cycle, *info, kept);
     ++(kept.Empty() ? refused : taken);
     if (kept.Empty()) return;
@@ -110,6 +122,7 @@ class Cluster : public test::PluginFixture {
   int failures = 0;
   int refused = 0;
   int taken = 0;
+  int out_of_reach = 0;
 
  private:
   struct Reserved {
@@ -155,7 +168,12 @@ class Cluster : public test::PluginFixture {
 
   api::Pod MakePodWithClaims(const std::string& name) {
     api::Pod pod = MakePod().Name(name).Uid(name);
-    const uint32_t kind = Draw(7);
+    const uint32_t kind = Draw(9);
+    if (kind >= 7) {
+      for (uint32_t i = 0; i < kind - 6; ++i)
+        AddClaim(AllocatedClaim(name + "-" + std::to_string(i)), pod);
+      return pod;
+    }
     if (kind >= 5) AddExtendedResources(pod);
     if (kind == 6) return pod;
     auto claim =
@@ -172,11 +190,27 @@ class Cluster : public test::PluginFixture {
       }
     }
     AddClaim(std::move(claim).Obj(), pod);
-    if (kind == 3) {
-      const std::string node = NodeName(Draw(kNodes));
-      AddClaim(MakeDeviceClaim(name + "-b").Allocated(node, "gpu-9").OnNode(node).Obj(), pod);
-    }
+    if (kind == 3) AddClaim(AllocatedClaim(name + "-b"), pod);
     return pod;
+  }
+  // Can be used on one node, on some, or everywhere, at once or later.
+  api::ResourceClaim AllocatedClaim(const std::string& name) {
+    const std::string node = NodeName(Draw(kNodes));
+    DeviceClaimBuilder claim = MakeDeviceClaim(name).Allocated(node, "gpu-9");
+    const uint32_t reach = Draw(4);
+    api::NodeSelectorTerm term;
+    if (reach == 0) term.match_fields.push_back({"metadata.name", "In", {node}});
+    if (reach == 1)
+      term.match_expressions.push_back({"rack", Draw(2) == 0 ? "In" : "NotIn", {"even"}});
+    if (reach < 2) claim->status.allocation->node_selector.emplace().node_selector_terms = {term};
+    api::DeviceRequestAllocationResult& result = claim->status.allocation->devices.results[0];
+    if (Draw(4) == 0) result.skip_node_operations = {"*"};
+    if (Draw(3) == 0) {
+      result.binding_conditions = {"attached"};
+      claim->status.allocation->allocation_timestamp =
+          handle.clock().WallNow() - std::chrono::minutes(Draw(20));
+    }
+    return std::move(claim).Obj();
   }
   void AddExtendedResources(api::Pod& pod) {
     auto& requests = pod.spec.containers.emplace_back().resources.requests;
@@ -215,6 +249,7 @@ TEST(DynamicResourcesPropertyTest, WhatIsKeptChangesNoVerdict) {
   int failures = 0;
   int refused = 0;
   int taken = 0;
+  int out_of_reach = 0;
   for (uint32_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
     Cluster cluster(seed);
@@ -226,11 +261,13 @@ TEST(DynamicResourcesPropertyTest, WhatIsKeptChangesNoVerdict) {
     failures += cluster.failures;
     refused += cluster.refused;
     taken += cluster.taken;
+    out_of_reach += cluster.out_of_reach;
   }
   // All kinds of answers were met.
   EXPECT_GT(failures, 20);
   EXPECT_GT(refused, 100);
   EXPECT_GT(taken, 300);
+  EXPECT_GT(out_of_reach, 100);
 }
 
 }  // namespace

@@ -743,6 +743,23 @@ TEST_F(DynamicResourcesTest, HintsQueueForAFreedDeviceAndForTheOwnClaim) {
             "queue");
 }
 
+TEST_F(DynamicResourcesTest, AClaimOfATemplateIsThePodsOwnByItsStatus) {
+  api::Pod pod = PodWith({});
+  auto& entry = pod.spec.resource_claims.emplace_back();
+  entry.name = "gpu";
+  entry.resource_claim_template_name = "t";
+  pod.status.resource_claim_statuses.push_back({"gpu", "made"});
+  handle.ShowClaim(MakeDeviceClaim("made").Owner("p", "p-uid").Obj());
+  const auto hint = [&](const api::ObjectPtr& claim) {
+    return test::Hint(*plugin_, {EventResource::kResourceClaim, action::kAdd}, pod, {}, claim);
+  };
+  EXPECT_EQ(hint(MakeDeviceClaim("made").Owner("p", "p-uid").Ptr()), "queue");
+  EXPECT_EQ(hint(MakeDeviceClaim("gpu").Ptr()), "skip");
+  test::DeviceClaimBuilder elsewhere = MakeDeviceClaim("made").Uid("other/made");
+  elsewhere->metadata.namespace_ = "other";
+  EXPECT_EQ(hint(std::move(elsewhere).Ptr()), "skip");
+}
+
 // Eight of 22 devices that have no value of an attribute in common eight times: each node's search
 // takes long, and finds nothing.
 TEST_F(DynamicResourcesTest, AllSearchesOfACycleHaveOneBudget) {
