@@ -49,9 +49,9 @@ double BetaFraction(double a, double b, double x) {
 }
 
 // I_x(a, b) for x between 0 and 1, both excluded.
-double IncompleteBeta(double a, double b, double x) {
+double IncompleteBeta(double a, double b, const BetaLogs& logs, double x) {
   const double front =
-      std::exp(a * std::log(x) + b * std::log1p(-x) + LogGamma(a + b) - LogGamma(a) - LogGamma(b));
+      std::exp(a * std::log(x) + b * std::log1p(-x) + logs.of_sum - logs.of_alpha - logs.of_beta);
   if (x < (a + 1) / (a + b + 2)) return front * BetaFraction(a, b, x) / a;
   return 1 - front * BetaFraction(b, a, 1 - x) / b;
 }
@@ -94,11 +94,13 @@ double RiskOfLimits(const Commitment& of) {
 // How likely the pods that are there use more than they request, given that they stay within their
 // limits.
 double RiskOfLoad(const Commitment& of, const LoadShare& load) {
+  if (of.allocatable <= 0) return 0;
+  // A node without pods: nothing has to be worked out.
+  if (of.limit == 0 && of.requested <= 0) return 0;
   const LoadDistribution distribution(load.mean, load.deviation);
   const auto share = [&of](int64_t amount) {
     return std::clamp(static_cast<double>(amount) / static_cast<double>(of.allocatable), 0.0, 1.0);
   };
-  if (of.allocatable <= 0) return 0;
   double within = distribution.AtMost(share(of.requested));
   if (of.limit < of.allocatable && of.requested <= of.limit) {
     if (of.limit == 0) {
@@ -121,6 +123,8 @@ LoadDistribution::LoadDistribution(double mean, double deviation)
   const double size = mean * (1 - mean) / variance - 1;
   alpha_ = mean * size;
   beta_ = (1 - mean) * size;
+  if (alpha_ + beta_ > kNearlyNormal) return;
+  logs_ = {LogGamma(alpha_ + beta_), LogGamma(alpha_), LogGamma(beta_)};
 }
 
 double LoadDistribution::AtMost(double share) const {
@@ -130,7 +134,7 @@ double LoadDistribution::AtMost(double share) const {
   if (share >= 1) return 1;
   const double probability = alpha_ + beta_ > kNearlyNormal
                                  ? NearlyNormal(alpha_, beta_, mean_, deviation_, share)
-                                 : IncompleteBeta(alpha_, beta_, share);
+                                 : IncompleteBeta(alpha_, beta_, logs_, share);
   return std::max(std::min(probability, 1.0), 0.0);
 }
 
@@ -159,10 +163,12 @@ Status LowRiskOverCommitment::PreScore(CycleState& state, const PodInfo& pod, co
   return Status::Success();
 }
 
-int64_t LowRiskOverCommitment::ScoreOf(const PodDemand& pod, const NodeView& node) const {
+int64_t LowRiskOverCommitment::ScoreOf(const PodDemand& pod, const NodeView& node,
+                                       const MeasuredNodeReader& reader) const {
   if (pod.limits.zero()) return kMinNodeScore;
-  const NodeMetrics* measured = measured_.Find(node.node().metadata.name);
-  if (measured == nullptr) return kMinNodeScore;
+  const MeasuredNode known = reader.Read(node.row());
+  if (known.measured == nullptr) return kMinNodeScore;
+  const NodeMetrics& measured = *known.measured;
   PodDemand sum;
   node.ForEachPod([&sum](const PodInfo& placed) {
     const PodDemand more = DemandOf(*placed.pod);
@@ -181,31 +187,30 @@ int64_t LowRiskOverCommitment::ScoreOf(const PodDemand& pod, const NodeView& nod
     }
     return std::clamp(limit_weight * RiskOfLimits(of) + (1 - limit_weight) * of_load, 0.0, 1.0);
   };
-  const int64_t cpu = node.allocatable(kCpu);
-  const int64_t memory = node.allocatable(kMemory);
-  const double of_cpu =
-      risk(CommitmentOf(sum.requests.milli_cpu, sum.limits.milli_cpu, pod.requests.milli_cpu,
-                        pod.limits.milli_cpu, cpu),
-           measured->cpu, MeasuredCpu(measured->cpu, cpu), args_.cpu_limit_weight);
+  const auto& [cpu, memory] = known.allocatable;
+  const double of_cpu = risk(CommitmentOf(sum.requests.milli_cpu, sum.limits.milli_cpu,
+                                          pod.requests.milli_cpu, pod.limits.milli_cpu, cpu),
+                             measured.cpu, MeasuredCpu(measured.cpu, cpu), args_.cpu_limit_weight);
   const double of_memory =
       risk(CommitmentOf(sum.requests.memory, sum.limits.memory, pod.requests.memory,
                         pod.limits.memory, memory),
-           measured->memory, MeasuredMemory(measured->memory, memory), args_.memory_limit_weight);
+           measured.memory, MeasuredMemory(measured.memory, memory), args_.memory_limit_weight);
   return RoundedScore((1 - std::max(of_cpu, of_memory)) * static_cast<double>(kMaxNodeScore));
 }
 
 ScoreResult LowRiskOverCommitment::Score(const CycleState& state, const PodInfo& pod,
                                          const NodeView& node) const {
   const auto demand = state.ReadOr<PodDemand>([&] { return DemandOf(*pod.pod); });
-  return {ScoreOf(*demand, node)};
+  return {ScoreOf(*demand, node, MeasuredNodeReader(measured_, node.snapshot()))};
 }
 
 void LowRiskOverCommitment::ScoreNodes(const CycleState& state, const PodInfo& pod,
                                        const Snapshot& snapshot, std::span<const NodeRow> nodes,
                                        std::span<int64_t> scores) const {
   const auto demand = state.ReadOr<PodDemand>([&] { return DemandOf(*pod.pod); });
+  const MeasuredNodeReader reader(measured_, snapshot);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] = ScoreOf(*demand, NodeView(snapshot, nodes[i]));
+    scores[i] = ScoreOf(*demand, NodeView(snapshot, nodes[i]), reader);
   }
 }
 

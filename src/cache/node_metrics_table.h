@@ -66,11 +66,14 @@ class NodeMetricsTable {
    public:
     explicit Source(const NodeMetricsTable& table) : table_(table) {}
     const NodeMetrics* Find(std::string_view node_name) const override;
+    const NodeMetrics* FindOnRow(NodeRow row, std::string_view node_name) const override;
     std::span<const std::shared_ptr<const api::Pod>> UnmeasuredPods(
         std::string_view node_name) const override;
 
     int64_t window_end = 0;
     base::StringMap<NodeMetrics> nodes;  // none: nothing is known
+    // Of `nodes` those that were there with the message; the rows may be others' by now.
+    std::vector<const NodeMetrics*> by_row;
 
    private:
     const NodeMetricsTable& table_;
@@ -78,9 +81,8 @@ class NodeMetricsTable {
 
   void Place(const std::shared_ptr<const api::Pod>& pod, std::string_view node_name, Time wall_now);
   void Unplace(const api::Pod& pod);
-  void NoteChange(std::string_view node_name);
-  // Whether the values could be made percents of the node's capacity; sets them.
-  bool ToPercent(NodeMetrics& node) const;
+  // Whether the values could be made percents of the capacity of the node on the row; sets them.
+  bool ToPercent(NodeRow row, NodeMetrics& node) const;
   // Drops the pods that were placed until then, of one node.
   void DropUntil(int64_t seconds, RecentPods& recent);
   void DropMeasuredPods();
