@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "berth/in_tree/node_metrics.h"
 #include "berth/time.h"
 #include "src/base/string_map.h"
@@ -56,10 +57,11 @@ class NodeMetricsTable {
   size_t num_recent_pods() const { return node_of_pod_.size(); }
 
  private:
-  // The pods that were placed on a node of late. `seconds` ascend, one for each pod.
+  // The pods that were placed on a node of late: mostly one or two. `seconds` ascend, one for each
+  // pod.
   struct RecentPods {
-    std::vector<std::shared_ptr<const api::Pod>> pods;
-    std::vector<int64_t> seconds;
+    absl::InlinedVector<std::shared_ptr<const api::Pod>, 2> pods;
+    absl::InlinedVector<int64_t, 2> seconds;
   };
   // One source.
   class Source final : public MeasuredNodes {

@@ -75,8 +75,7 @@ class MeasuredNodes {
   virtual const NodeMetrics* Find(std::string_view node_name) const = 0;
   // The same, of the node on that row of the snapshot: it is not searched by its name where it was
   // there when it was measured.
-  virtual const NodeMetrics* FindOnRow(NodeRow row, std::string_view node_name) const {
-    (void)row;
+  virtual const NodeMetrics* FindOnRow(NodeRow, std::string_view node_name) const {
     return Find(node_name);
   }
   // Pods that were placed too late to be in what was measured: those that the scheduler has put
