@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "berth/in_tree/node_metrics.h"
 #include "berth/time.h"
@@ -92,7 +94,9 @@ class NodeMetricsTable {
   Cache& cache_;
   base::StringMap<std::unique_ptr<Source>> sources_;  // by name
   base::StringMap<RecentPods> recent_;                // by node
-  base::StringMap<std::string> node_of_pod_;          // by UID, of those in recent_
+  // By UID, of those in recent_, which keep the text.
+  absl::flat_hash_map<std::string_view, std::string, base::StringHash, std::equal_to<>>
+      node_of_pod_;
 };
 
 }  // namespace berth::cache
