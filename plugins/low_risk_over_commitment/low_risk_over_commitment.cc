@@ -4,6 +4,8 @@
 #include <math.h>  // lgamma_r: std::lgamma writes to a global
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -48,12 +50,53 @@ double BetaFraction(double a, double b, double x) {
   return fraction;
 }
 
-// I_x(a, b) for x between 0 and 1, both excluded.
-double IncompleteBeta(double a, double b, const BetaLogs& logs, double x) {
+// Logarithms of the gamma function, of the parameters of a beta distribution.
+struct BetaLogs {
+  double a = 0;
+  double b = 0;
+  double of_sum = 0;
+  double of_a = 0;
+  double of_b = 0;
+};
+
+// Each distribution is mostly asked twice: below the requests and below the limits.
+const BetaLogs& LogsOf(double a, double b) {
+  thread_local BetaLogs last;
+  if (last.a != a || last.b != b) last = {a, b, LogGamma(a + b), LogGamma(a), LogGamma(b)};
+  return last;
+}
+
+double WorkOutBeta(double a, double b, double x) {
+  const BetaLogs& logs = LogsOf(a, b);
   const double front =
-      std::exp(a * std::log(x) + b * std::log1p(-x) + logs.of_sum - logs.of_alpha - logs.of_beta);
+      std::exp(a * std::log(x) + b * std::log1p(-x) + logs.of_sum - logs.of_a - logs.of_b);
   if (x < (a + 1) / (a + b + 2)) return front * BetaFraction(a, b, x) / a;
   return 1 - front * BetaFraction(b, a, 1 - x) / b;
+}
+
+// What was worked out of late: a node that has changed is scored for each class of pods, with what
+// its own pods ask for and with what is measured there, and alike nodes are, too.
+struct KnownBeta {
+  double a = 0;  // 0: nothing is known
+  double b = 0;
+  double x = 0;
+  double value = 0;
+};
+constexpr int kKnownBetaBits = 8;
+
+// I_x(a, b) for x between 0 and 1, both excluded; a and b are above 0.
+double IncompleteBeta(double a, double b, double x) {
+  thread_local std::array<KnownBeta, size_t{1} << kKnownBetaBits> all_known;
+  // Odd factors spread what differs over all bits.
+  const auto bits = [](double number, uint64_t odd) {
+    return std::bit_cast<uint64_t>(number) * odd;
+  };
+  const uint64_t mixed =
+      bits(a, 0x9e3779b97f4a7c15) ^ bits(b, 0xc2b2ae3d27d4eb4f) ^ bits(x, 0x165667b19e3779f9);
+  KnownBeta& known =
+      all_known[(mixed ^ (mixed >> 32)) * 0x9e3779b97f4a7c15 >> (64 - kKnownBetaBits)];
+  if (known.a != a || known.b != b || known.x != x) known = {a, b, x, WorkOutBeta(a, b, x)};
+  return known.value;
 }
 
 // The same by the normal distribution, with Edgeworth's term for the skew.
@@ -123,8 +166,6 @@ LoadDistribution::LoadDistribution(double mean, double deviation)
   const double size = mean * (1 - mean) / variance - 1;
   alpha_ = mean * size;
   beta_ = (1 - mean) * size;
-  if (alpha_ + beta_ > kNearlyNormal) return;
-  logs_ = {LogGamma(alpha_ + beta_), LogGamma(alpha_), LogGamma(beta_)};
 }
 
 double LoadDistribution::AtMost(double share) const {
@@ -134,7 +175,7 @@ double LoadDistribution::AtMost(double share) const {
   if (share >= 1) return 1;
   const double probability = alpha_ + beta_ > kNearlyNormal
                                  ? NearlyNormal(alpha_, beta_, mean_, deviation_, share)
-                                 : IncompleteBeta(alpha_, beta_, logs_, share);
+                                 : IncompleteBeta(alpha_, beta_, share);
   return std::max(std::min(probability, 1.0), 0.0);
 }
 

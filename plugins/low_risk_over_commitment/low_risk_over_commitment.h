@@ -12,13 +12,6 @@
 
 namespace berth::plugins {
 
-// Logarithms of the gamma function, of the parameters of a beta distribution.
-struct BetaLogs {
-  double of_sum = 0;
-  double of_alpha = 0;
-  double of_beta = 0;
-};
-
 // How a load between 0 and 1 is distributed of which the mean and the standard deviation are known:
 // as a beta distribution of this mean and deviation, or as the mean alone where it does not vary.
 //
@@ -39,7 +32,6 @@ class LoadDistribution {
   double deviation_;
   double alpha_ = 0;
   double beta_ = 0;
-  BetaLogs logs_;
 };
 
 // Prefers nodes where pods may use more than they request at the least risk: that their limits
