@@ -133,6 +133,20 @@ TEST_F(NodeMetricsTableTest, ANodeThatChangedInTwoWaysIsNotedOnce) {
   EXPECT_THAT(Changed(), ElementsAre("a"));
 }
 
+// Plugins that count pods by row do not count them again whenever nodes are measured.
+TEST_F(NodeMetricsTableTest, WhatIsMeasuredChangesNeitherNodesNorPods) {
+  Watch();
+  const uint64_t before = cache.generation();
+  Take({}, {Busy("a", 10), Busy("b", 20)});
+  EXPECT_GT(cache.generation(), before);
+  std::vector<NodeRow> rows;
+  EXPECT_TRUE(cache.RowsChangedSince(before, rows));
+  EXPECT_THAT(rows, IsEmpty());
+  ASSERT_TRUE(cache.AddPod(cache.MakePodInfo(MakePod().Name("pod").OnNode("b").Ptr())));
+  EXPECT_TRUE(cache.RowsChangedSince(before, rows));
+  EXPECT_THAT(rows, ElementsAre(cache.FindNode("b")));
+}
+
 TEST_F(NodeMetricsTableTest, AmountsBecomePercentsOfTheCapacity) {
   const MeasuredNodes& measured = Watch();
   NodeMetrics a{"a", {.known = true, .average = 1000, .deviation = 0, .last = 1000}, {}};
