@@ -25,26 +25,27 @@ double LoadVariationRiskBalancing::ScoreOf(MeasuredLoad load, double request) co
 }
 
 int64_t LoadVariationRiskBalancing::ScoreOf(const PodAmounts& requests,
-                                            const NodeView& node) const {
-  const NodeMetrics* measured = measured_.Find(node.node().metadata.name);
-  if (measured == nullptr) return kMinNodeScore;
+                                            const MeasuredNode& node) const {
+  if (node.measured == nullptr) return kMinNodeScore;
+  const NodeMetrics& measured = *node.measured;
   double cpu = 0;
   double memory = 0;
-  if (measured->cpu.known) {
-    cpu = ScoreOf(MeasuredCpu(measured->cpu, node.allocatable(kCpu)),
+  if (measured.cpu.known) {
+    cpu = ScoreOf(MeasuredCpu(measured.cpu, node.allocatable.milli_cpu),
                   static_cast<double>(requests.milli_cpu));
   }
-  if (measured->memory.known) {
-    memory = ScoreOf(MeasuredMemory(measured->memory, node.allocatable(kMemory)),
+  if (measured.memory.known) {
+    memory = ScoreOf(MeasuredMemory(measured.memory, node.allocatable.memory),
                      InMebibytes(requests.memory));
   }
-  const bool both = measured->cpu.known && measured->memory.known;
+  const bool both = measured.cpu.known && measured.memory.known;
   return RoundedScore(both ? std::min(cpu, memory) : std::max(cpu, memory));
 }
 
 ScoreResult LoadVariationRiskBalancing::Score(const CycleState&, const PodInfo& pod,
                                               const NodeView& node) const {
-  return {ScoreOf(TrimaranRequests(*pod.pod), node)};
+  return {ScoreOf(TrimaranRequests(*pod.pod),
+                  MeasuredNodeReader(measured_, node.snapshot()).Read(node.row()))};
 }
 
 void LoadVariationRiskBalancing::ScoreNodes(const CycleState&, const PodInfo& pod,
@@ -52,9 +53,8 @@ void LoadVariationRiskBalancing::ScoreNodes(const CycleState&, const PodInfo& po
                                             std::span<const NodeRow> nodes,
                                             std::span<int64_t> scores) const {
   const PodAmounts requests = TrimaranRequests(*pod.pod);
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] = ScoreOf(requests, NodeView(snapshot, nodes[i]));
-  }
+  const MeasuredNodeReader reader(measured_, snapshot);
+  for (size_t i = 0; i < nodes.size(); ++i) scores[i] = ScoreOf(requests, reader.Read(nodes[i]));
 }
 
 }  // namespace berth::plugins

@@ -32,7 +32,7 @@ class LoadVariationRiskBalancing final : public ColumnScorePlugin {
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
 
  private:
-  int64_t ScoreOf(const PodAmounts& requests, const NodeView& node) const;
+  int64_t ScoreOf(const PodAmounts& requests, const MeasuredNode& node) const;
   double ScoreOf(MeasuredLoad load, double request) const;
 
   const LoadVariationRiskBalancingArgs args_;

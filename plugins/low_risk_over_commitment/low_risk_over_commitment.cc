@@ -4,6 +4,8 @@
 #include <math.h>  // lgamma_r: std::lgamma writes to a global
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -48,12 +50,53 @@ double BetaFraction(double a, double b, double x) {
   return fraction;
 }
 
-// I_x(a, b) for x between 0 and 1, both excluded.
-double IncompleteBeta(double a, double b, double x) {
+// Logarithms of the gamma function, of the parameters of a beta distribution.
+struct BetaLogs {
+  double a = 0;
+  double b = 0;
+  double of_sum = 0;
+  double of_a = 0;
+  double of_b = 0;
+};
+
+// Each distribution is mostly asked twice: below the requests and below the limits.
+const BetaLogs& LogsOf(double a, double b) {
+  thread_local BetaLogs last;
+  if (last.a != a || last.b != b) last = {a, b, LogGamma(a + b), LogGamma(a), LogGamma(b)};
+  return last;
+}
+
+double WorkOutBeta(double a, double b, double x) {
+  const BetaLogs& logs = LogsOf(a, b);
   const double front =
-      std::exp(a * std::log(x) + b * std::log1p(-x) + LogGamma(a + b) - LogGamma(a) - LogGamma(b));
+      std::exp(a * std::log(x) + b * std::log1p(-x) + logs.of_sum - logs.of_a - logs.of_b);
   if (x < (a + 1) / (a + b + 2)) return front * BetaFraction(a, b, x) / a;
   return 1 - front * BetaFraction(b, a, 1 - x) / b;
+}
+
+// What was worked out of late: a node that has changed is scored for each class of pods, with what
+// its own pods ask for and with what is measured there, and alike nodes are, too.
+struct KnownBeta {
+  double a = 0;  // 0: nothing is known
+  double b = 0;
+  double x = 0;
+  double value = 0;
+};
+constexpr int kKnownBetaBits = 8;
+
+// I_x(a, b) for x between 0 and 1, both excluded; a and b are above 0.
+double IncompleteBeta(double a, double b, double x) {
+  thread_local std::array<KnownBeta, size_t{1} << kKnownBetaBits> all_known;
+  // Odd factors spread what differs over all bits.
+  const auto bits = [](double number, uint64_t odd) {
+    return std::bit_cast<uint64_t>(number) * odd;
+  };
+  const uint64_t mixed =
+      bits(a, 0x9e3779b97f4a7c15) ^ bits(b, 0xc2b2ae3d27d4eb4f) ^ bits(x, 0x165667b19e3779f9);
+  KnownBeta& known =
+      all_known[(mixed ^ (mixed >> 32)) * 0x9e3779b97f4a7c15 >> (64 - kKnownBetaBits)];
+  if (known.a != a || known.b != b || known.x != x) known = {a, b, x, WorkOutBeta(a, b, x)};
+  return known.value;
 }
 
 // The same by the normal distribution, with Edgeworth's term for the skew.
@@ -94,11 +137,13 @@ double RiskOfLimits(const Commitment& of) {
 // How likely the pods that are there use more than they request, given that they stay within their
 // limits.
 double RiskOfLoad(const Commitment& of, const LoadShare& load) {
+  if (of.allocatable <= 0) return 0;
+  // A node without pods: nothing has to be worked out.
+  if (of.limit == 0 && of.requested <= 0) return 0;
   const LoadDistribution distribution(load.mean, load.deviation);
   const auto share = [&of](int64_t amount) {
     return std::clamp(static_cast<double>(amount) / static_cast<double>(of.allocatable), 0.0, 1.0);
   };
-  if (of.allocatable <= 0) return 0;
   double within = distribution.AtMost(share(of.requested));
   if (of.limit < of.allocatable && of.requested <= of.limit) {
     if (of.limit == 0) {
@@ -159,10 +204,12 @@ Status LowRiskOverCommitment::PreScore(CycleState& state, const PodInfo& pod, co
   return Status::Success();
 }
 
-int64_t LowRiskOverCommitment::ScoreOf(const PodDemand& pod, const NodeView& node) const {
+int64_t LowRiskOverCommitment::ScoreOf(const PodDemand& pod, const NodeView& node,
+                                       const MeasuredNodeReader& reader) const {
   if (pod.limits.zero()) return kMinNodeScore;
-  const NodeMetrics* measured = measured_.Find(node.node().metadata.name);
-  if (measured == nullptr) return kMinNodeScore;
+  const MeasuredNode known = reader.Read(node.row());
+  if (known.measured == nullptr) return kMinNodeScore;
+  const NodeMetrics& measured = *known.measured;
   PodDemand sum;
   node.ForEachPod([&sum](const PodInfo& placed) {
     const PodDemand more = DemandOf(*placed.pod);
@@ -181,31 +228,30 @@ int64_t LowRiskOverCommitment::ScoreOf(const PodDemand& pod, const NodeView& nod
     }
     return std::clamp(limit_weight * RiskOfLimits(of) + (1 - limit_weight) * of_load, 0.0, 1.0);
   };
-  const int64_t cpu = node.allocatable(kCpu);
-  const int64_t memory = node.allocatable(kMemory);
-  const double of_cpu =
-      risk(CommitmentOf(sum.requests.milli_cpu, sum.limits.milli_cpu, pod.requests.milli_cpu,
-                        pod.limits.milli_cpu, cpu),
-           measured->cpu, MeasuredCpu(measured->cpu, cpu), args_.cpu_limit_weight);
+  const auto& [cpu, memory] = known.allocatable;
+  const double of_cpu = risk(CommitmentOf(sum.requests.milli_cpu, sum.limits.milli_cpu,
+                                          pod.requests.milli_cpu, pod.limits.milli_cpu, cpu),
+                             measured.cpu, MeasuredCpu(measured.cpu, cpu), args_.cpu_limit_weight);
   const double of_memory =
       risk(CommitmentOf(sum.requests.memory, sum.limits.memory, pod.requests.memory,
                         pod.limits.memory, memory),
-           measured->memory, MeasuredMemory(measured->memory, memory), args_.memory_limit_weight);
+           measured.memory, MeasuredMemory(measured.memory, memory), args_.memory_limit_weight);
   return RoundedScore((1 - std::max(of_cpu, of_memory)) * static_cast<double>(kMaxNodeScore));
 }
 
 ScoreResult LowRiskOverCommitment::Score(const CycleState& state, const PodInfo& pod,
                                          const NodeView& node) const {
   const auto demand = state.ReadOr<PodDemand>([&] { return DemandOf(*pod.pod); });
-  return {ScoreOf(*demand, node)};
+  return {ScoreOf(*demand, node, MeasuredNodeReader(measured_, node.snapshot()))};
 }
 
 void LowRiskOverCommitment::ScoreNodes(const CycleState& state, const PodInfo& pod,
                                        const Snapshot& snapshot, std::span<const NodeRow> nodes,
                                        std::span<int64_t> scores) const {
   const auto demand = state.ReadOr<PodDemand>([&] { return DemandOf(*pod.pod); });
+  const MeasuredNodeReader reader(measured_, snapshot);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] = ScoreOf(*demand, NodeView(snapshot, nodes[i]));
+    scores[i] = ScoreOf(*demand, NodeView(snapshot, nodes[i]), reader);
   }
 }
 

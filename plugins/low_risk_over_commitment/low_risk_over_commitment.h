@@ -63,7 +63,8 @@ class LowRiskOverCommitment final : public PreScorePlugin, public ColumnScorePlu
     PodAmounts limits;
   };
   static PodDemand DemandOf(const api::Pod& pod);
-  int64_t ScoreOf(const PodDemand& pod, const NodeView& node) const;
+  int64_t ScoreOf(const PodDemand& pod, const NodeView& node,
+                  const MeasuredNodeReader& reader) const;
 
   const LowRiskOverCommitmentArgs args_;
   const double smoothing_;  // what the measured deviation is multiplied by

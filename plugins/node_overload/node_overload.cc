@@ -33,11 +33,21 @@ PreFilterResult NodeOverload::PreFilter(CycleState&, const PodInfo& pod, const S
   return {of_daemon_set ? Status::Skip() : Status::Success()};
 }
 
-Status NodeOverload::Filter(const CycleState&, const PodInfo&, const NodeView& node) const {
-  const NodeMetrics* measured = measured_.Find(node.node().metadata.name);
+Status NodeOverload::VerdictOn(const Snapshot& snapshot, NodeRow row) const {
+  const NodeMetrics* measured = measured_.FindOnRow(row, snapshot.node(row).metadata.name);
   if (measured == nullptr) return Status::Success();
   if (IsAbove(measured->cpu, args_.cpu_threshold)) return cpu_;
   if (IsAbove(measured->memory, args_.memory_threshold)) return memory_;
+  return Status::Success();
+}
+
+Status NodeOverload::Filter(const CycleState&, const PodInfo&, const NodeView& node) const {
+  return VerdictOn(node.snapshot(), node.row());
+}
+
+Status NodeOverload::FilterNodes(const CycleState&, const PodInfo&, const Snapshot& snapshot,
+                                 NodeSet& nodes) const {
+  nodes.Filter([&](NodeRow row) { return VerdictOn(snapshot, row).ok(); });
   return Status::Success();
 }
 

@@ -15,7 +15,9 @@ namespace berth::plugins {
 // DaemonSets everywhere.
 //
 // Thread safety: immutable but for what is measured; every method may run concurrently.
-class NodeOverload final : public PreFilterPlugin, public FilterPlugin, public EnqueueExtensions {
+class NodeOverload final : public PreFilterPlugin,
+                           public ColumnFilterPlugin,
+                           public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "NodeOverload";
 
@@ -29,10 +31,14 @@ class NodeOverload final : public PreFilterPlugin, public FilterPlugin, public E
                             const Snapshot& snapshot) override;
   // UnschedulableAndUnresolvable: what a pod uses that is evicted shows too late to make room.
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
   // Nodes are measured again, or come.
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
  private:
+  Status VerdictOn(const Snapshot& snapshot, NodeRow row) const;
+
   const NodeOverloadArgs args_;
   const MeasuredNodes& measured_;
   const Status cpu_;

@@ -91,6 +91,9 @@ Status NodeResourceTopologyMatch::PreScore(CycleState& state, const PodInfo& pod
                                            const NodeSet&) {
   if (pre_filters_ && topologies_.empty()) return Status::Skip();
   const auto* requests = state.Find<NumaRequests>();
+  // PreFilter skipped it, and skips no Guaranteed pod; one whose resize is deferred it is not asked
+  // about.
+  if (pre_filters_ && requests == nullptr && !pod.resize_deferred) return Status::Skip();
   const QosClass qos = requests == nullptr ? QosClassOf(*pod.pod) : requests->qos;
   return qos == QosClass::kGuaranteed ? Status::Success() : Status::Skip();
 }

@@ -89,40 +89,41 @@ std::optional<int> NumaIdOf(std::string_view zone) {
   return id >= 0 && id < kMostNumaIds ? std::optional(id) : std::nullopt;
 }
 
-// What one container, or a pod as a whole, asks for and may use, of cpu and memory.
+// What containers, or a pod as a whole, ask for and may use, of cpu and memory.
 class QosSums {
  public:
   void Add(const api::ResourceRequirements& resources) {
-    AddTo(resources.requests, requests_);
-    const size_t limited = AddTo(resources.limits, limits_);
+    requests_.Add(resources.requests);
     // One without both limits keeps the pod from being Guaranteed.
-    if (limited < 2) all_limited_ = false;
+    if (!limits_.Add(resources.limits)) all_limited_ = false;
   }
   QosClass Class() const {
-    if (requests_.empty() && limits_.empty()) return QosClass::kBestEffort;
+    if (requests_ == Sums() && limits_ == Sums()) return QosClass::kBestEffort;
     return all_limited_ && requests_ == limits_ ? QosClass::kGuaranteed : QosClass::kBurstable;
   }
 
  private:
-  // Returns how many there were.
-  static size_t AddTo(const api::ResourceList& amounts, api::ResourceList& sums) {
-    size_t there = 0;
-    for (const std::string_view name : {kCpuName, kMemoryName}) {
-      const api::Quantity* amount = FindSorted(amounts, name);
-      if (amount == nullptr || amount->nanos() <= 0) continue;
-      ++there;
-      if (api::Quantity* known = FindMutable(sums, name)) {
-        *known += *amount;
-      } else {
-        sums.emplace_back(name, *amount);  // in the order of the names
-        std::ranges::sort(sums, {}, &api::ResourceList::value_type::first);
-      }
-    }
-    return there;
-  }
+  struct Sums {
+    api::Quantity::Nanos cpu = 0;
+    api::Quantity::Nanos memory = 0;
 
-  api::ResourceList requests_;
-  api::ResourceList limits_;
+    // Returns whether there is some of both.
+    bool Add(const api::ResourceList& amounts) {
+      const api::Quantity::Nanos of_cpu = AboveZero(amounts, kCpuName);
+      const api::Quantity::Nanos of_memory = AboveZero(amounts, kMemoryName);
+      cpu += of_cpu;
+      memory += of_memory;
+      return of_cpu > 0 && of_memory > 0;
+    }
+    static api::Quantity::Nanos AboveZero(const api::ResourceList& amounts, std::string_view name) {
+      const api::Quantity* amount = FindSorted(amounts, name);
+      return amount == nullptr || amount->nanos() < 0 ? 0 : amount->nanos();
+    }
+    friend bool operator==(const Sums&, const Sums&) = default;
+  };
+
+  Sums requests_;
+  Sums limits_;
   bool all_limited_ = true;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "berth/in_tree/points.h"
 #include "berth/saturating.h"
@@ -12,10 +13,20 @@ namespace {
 
 constexpr double kMebi = 1.0 / 1024 / 1024;
 
+constexpr std::string_view kCpuAmount = "cpu";
+constexpr std::string_view kMemoryAmount = "memory";
+
+// One look at each entry: it is asked about each pod of a node, for each new one.
 PodAmounts AmountsOf(const api::ResourceList& list) {
-  const api::Quantity* cpu = api::Find(list, "cpu");
-  const api::Quantity* memory = api::Find(list, "memory");
-  return {cpu == nullptr ? 0 : cpu->MilliValue(), memory == nullptr ? 0 : memory->Value()};
+  PodAmounts amounts;
+  for (const auto& [name, quantity] : list) {
+    if (name == kCpuAmount) {
+      amounts.milli_cpu = quantity.MilliValue();
+    } else if (name == kMemoryAmount) {
+      amounts.memory = quantity.Value();
+    }
+  }
+  return amounts;
 }
 
 template <typename List>

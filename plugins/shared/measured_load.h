@@ -5,6 +5,7 @@
 
 #include "berth/api/pod.h"
 #include "berth/in_tree/node_metrics.h"
+#include "berth/snapshot.h"
 
 // What Trimaran's plugins have in common besides their args.
 namespace berth::plugins {
@@ -22,6 +23,35 @@ struct PodAmounts {
 // not count. Saturates.
 PodAmounts TrimaranRequests(const api::Pod& pod);
 PodAmounts TrimaranLimits(const api::Pod& pod);
+
+// What is known of a node, and what it has for pods.
+struct MeasuredNode {
+  const NodeMetrics* measured = nullptr;  // nullptr: nothing is known
+  PodAmounts allocatable;
+};
+
+// Reads nodes one after the other; what it is made of must outlive it.
+//
+// Thread safety: immutable, as the snapshot is.
+class MeasuredNodeReader {
+ public:
+  MeasuredNodeReader(const MeasuredNodes& measured, const Snapshot& snapshot)
+      : measured_(measured),
+        snapshot_(snapshot),
+        cpu_(snapshot.allocatable(kCpu)),
+        memory_(snapshot.allocatable(kMemory)) {}
+
+  // `row` must be in the snapshot's nodes().
+  MeasuredNode Read(NodeRow row) const {
+    return {measured_.FindOnRow(row, snapshot_.node(row).metadata.name), {cpu_[row], memory_[row]}};
+  }
+
+ private:
+  const MeasuredNodes& measured_;
+  const Snapshot& snapshot_;
+  const Column cpu_;
+  const Column memory_;
+};
 
 // What is measured of one resource, held against what is allocatable of it.
 struct MeasuredLoad {

@@ -50,8 +50,10 @@ int64_t TargetLoadPacking::ExpectedUse(const api::Pod& pod) const {
   return sum;
 }
 
-int64_t TargetLoadPacking::ScoreOf(int64_t expected_use, const api::Node& node) const {
-  const NodeMetrics* measured = measured_.Find(node.metadata.name);
+int64_t TargetLoadPacking::ScoreOf(int64_t expected_use, const Snapshot& snapshot,
+                                   NodeRow row) const {
+  const api::Node& node = snapshot.node(row);
+  const NodeMetrics* measured = measured_.FindOnRow(row, node.metadata.name);
   if (measured == nullptr || !measured->cpu.last) return kMinNodeScore;
   const api::Quantity* cpu = api::Find(node.status.capacity, "cpu");
   const double capacity = cpu == nullptr ? 0 : static_cast<double>(cpu->MilliValue());
@@ -71,7 +73,7 @@ int64_t TargetLoadPacking::ScoreOf(int64_t expected_use, const api::Node& node) 
 
 ScoreResult TargetLoadPacking::Score(const CycleState&, const PodInfo& pod,
                                      const NodeView& node) const {
-  return {ScoreOf(ExpectedUse(*pod.pod), node.node())};
+  return {ScoreOf(ExpectedUse(*pod.pod), node.snapshot(), node.row())};
 }
 
 void TargetLoadPacking::ScoreNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
@@ -79,7 +81,7 @@ void TargetLoadPacking::ScoreNodes(const CycleState&, const PodInfo& pod, const 
                                    std::span<int64_t> scores) const {
   const int64_t expected_use = ExpectedUse(*pod.pod);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] = ScoreOf(expected_use, snapshot.node(nodes[i]));
+    scores[i] = ScoreOf(expected_use, snapshot, nodes[i]);
   }
 }
 

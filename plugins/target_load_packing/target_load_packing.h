@@ -33,7 +33,7 @@ class TargetLoadPacking final : public ColumnScorePlugin {
  private:
   // What the pod is expected to use, in milli-cores.
   int64_t ExpectedUse(const api::Pod& pod) const;
-  int64_t ScoreOf(int64_t expected_use, const api::Node& node) const;
+  int64_t ScoreOf(int64_t expected_use, const Snapshot& snapshot, NodeRow row) const;
 
   const TargetLoadPackingArgs args_;
   const MeasuredNodes& measured_;

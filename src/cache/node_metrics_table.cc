@@ -36,12 +36,20 @@ bool ToPercentOf(double capacity, MeasuredResource& resource) {
 }  // namespace
 
 const NodeMetrics* NodeMetricsTable::Source::Find(std::string_view node_name) const {
+  if (nodes.empty()) return nullptr;
   const auto found = nodes.find(node_name);
   return found == nodes.end() ? nullptr : &found->second;
 }
 
+const NodeMetrics* NodeMetricsTable::Source::FindOnRow(NodeRow row,
+                                                       std::string_view node_name) const {
+  const NodeMetrics* measured = row < by_row.size() ? by_row[row] : nullptr;
+  return measured != nullptr && measured->name == node_name ? measured : Find(node_name);
+}
+
 std::span<const std::shared_ptr<const api::Pod>> NodeMetricsTable::Source::UnmeasuredPods(
     std::string_view node_name) const {
+  if (table_.recent_.empty()) return {};
   const auto found = table_.recent_.find(node_name);
   if (found == table_.recent_.end()) return {};
   const RecentPods& recent = found->second;
@@ -66,33 +74,40 @@ void NodeMetricsTable::Take(const NodesMeasured& measured) {
   if (found == sources_.end()) return;
   Source& source = *found->second;
   base::StringMap<NodeMetrics> nodes;
-  nodes.reserve(measured.nodes.size());
+  nodes.reserve(measured.nodes.size());  // so that none moves
+  std::vector<const NodeMetrics*> by_row(cache_.num_rows());
+  NodeSet changed(cache_.num_rows());
+  const auto note = [&changed](NodeRow row) {
+    if (row != kNoRow) changed.Set(row);
+  };
+  size_t known_before = 0;
   for (const NodeMetrics& reported : measured.nodes) {
+    const NodeRow row = cache_.FindNode(reported.name);
     NodeMetrics node = reported;
-    if (measured.amounts && !ToPercent(node)) continue;
-    const NodeMetrics* before = source.Find(reported.name);
-    if (before == nullptr || *before != node) NoteChange(reported.name);
-    nodes.insert_or_assign(reported.name, std::move(node));
+    if (measured.amounts && !ToPercent(row, node)) continue;
+    const NodeMetrics* before = source.FindOnRow(row, reported.name);
+    if (before == nullptr || *before != node) note(row);
+    const auto [known, is_new] = nodes.insert_or_assign(reported.name, std::move(node));
+    if (before != nullptr && is_new) ++known_before;
+    if (row != kNoRow) by_row[row] = &known->second;
   }
-  for (const auto& [name, node] : source.nodes) {
-    if (!nodes.contains(name)) NoteChange(name);
+  if (known_before < source.nodes.size()) {
+    for (const auto& [name, node] : source.nodes) {
+      if (!nodes.contains(name)) note(cache_.FindNode(name));
+    }
   }
   // Which of these are measured by now may have changed, too.
   if (source.window_end != measured.window_end) {
-    for (const auto& [name, pods] : recent_) NoteChange(name);
+    for (const auto& [name, pods] : recent_) note(cache_.FindNode(name));
   }
+  changed.ForEach([this](NodeRow row) { cache_.NoteMeasured(row); });
   source.nodes = std::move(nodes);
+  source.by_row = std::move(by_row);
   source.window_end = measured.window_end;
   DropMeasuredPods();
 }
 
-void NodeMetricsTable::NoteChange(std::string_view node_name) {
-  const NodeRow row = cache_.FindNode(node_name);
-  if (row != kNoRow) cache_.NoteMeasured(row);
-}
-
-bool NodeMetricsTable::ToPercent(NodeMetrics& node) const {
-  const NodeRow row = cache_.FindNode(node.name);
+bool NodeMetricsTable::ToPercent(NodeRow row, NodeMetrics& node) const {
   if (row == kNoRow) return false;
   const api::ResourceList& capacity = cache_.node(row).status.capacity;
   const api::Quantity* cpu = api::Find(capacity, "cpu");

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "berth/in_tree/node_metrics.h"
 #include "berth/time.h"
 #include "src/base/string_map.h"
@@ -56,21 +59,25 @@ class NodeMetricsTable {
   size_t num_recent_pods() const { return node_of_pod_.size(); }
 
  private:
-  // The pods that were placed on a node of late. `seconds` ascend, one for each pod.
+  // The pods that were placed on a node of late: mostly one or two. `seconds` ascend, one for each
+  // pod.
   struct RecentPods {
-    std::vector<std::shared_ptr<const api::Pod>> pods;
-    std::vector<int64_t> seconds;
+    absl::InlinedVector<std::shared_ptr<const api::Pod>, 2> pods;
+    absl::InlinedVector<int64_t, 2> seconds;
   };
   // One source.
   class Source final : public MeasuredNodes {
    public:
     explicit Source(const NodeMetricsTable& table) : table_(table) {}
     const NodeMetrics* Find(std::string_view node_name) const override;
+    const NodeMetrics* FindOnRow(NodeRow row, std::string_view node_name) const override;
     std::span<const std::shared_ptr<const api::Pod>> UnmeasuredPods(
         std::string_view node_name) const override;
 
     int64_t window_end = 0;
     base::StringMap<NodeMetrics> nodes;  // none: nothing is known
+    // Of `nodes` those that were there with the message; the rows may be others' by now.
+    std::vector<const NodeMetrics*> by_row;
 
    private:
     const NodeMetricsTable& table_;
@@ -78,9 +85,8 @@ class NodeMetricsTable {
 
   void Place(const std::shared_ptr<const api::Pod>& pod, std::string_view node_name, Time wall_now);
   void Unplace(const api::Pod& pod);
-  void NoteChange(std::string_view node_name);
-  // Whether the values could be made percents of the node's capacity; sets them.
-  bool ToPercent(NodeMetrics& node) const;
+  // Whether the values could be made percents of the capacity of the node on the row; sets them.
+  bool ToPercent(NodeRow row, NodeMetrics& node) const;
   // Drops the pods that were placed until then, of one node.
   void DropUntil(int64_t seconds, RecentPods& recent);
   void DropMeasuredPods();
@@ -88,7 +94,9 @@ class NodeMetricsTable {
   Cache& cache_;
   base::StringMap<std::unique_ptr<Source>> sources_;  // by name
   base::StringMap<RecentPods> recent_;                // by node
-  base::StringMap<std::string> node_of_pod_;          // by UID, of those in recent_
+  // By UID, of those in recent_, which keep the text.
+  absl::flat_hash_map<std::string_view, std::string, base::StringHash, std::equal_to<>>
+      node_of_pod_;
 };
 
 }  // namespace berth::cache

@@ -36,8 +36,10 @@ class PodGroupStates final : public berth::PodGroupStates {
   size_t size() const { return groups_.size(); }
 
  private:
+  // False: it names no group, and is in none. Most pods are such, and each is asked about often.
   bool MayBeMember(const api::Pod& pod) const {
-    return PodGroupNameOf(pod) != nullptr || !group_of_.empty();
+    return PodGroupNameOf(pod) != nullptr ||
+           (!group_of_.empty() && group_of_.contains(pod.metadata.uid));
   }
   void Place(const std::shared_ptr<const api::Pod>& pod, std::string_view node_name, bool assumed);
   void Unplace(const api::Pod& pod);

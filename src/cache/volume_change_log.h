@@ -63,11 +63,13 @@ class ChangeLog {
     return true;
   }
 
-  // Adds the rows of these changes to `rows`; false as above.
+  // Adds the rows of these changes to `rows`, but not of those in what is measured: node and pods
+  // stay as they are. False as above.
   bool RowsSince(uint64_t generation, std::vector<NodeRow>& rows) const {
     if (!Remembers(generation)) return false;
     for (uint64_t g = generation + 1; g <= generation_; ++g) {
-      rows.push_back(ring_[g % ring_.size()].row);
+      const Change& change = ring_[g % ring_.size()];
+      if (change.kind != ChangeKind::kMeasured) rows.push_back(change.row);
     }
     return true;
   }

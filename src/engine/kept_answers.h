@@ -88,8 +88,9 @@ class KeptAnswers {
   // already, lies beyond what the plugin reads.
   bool StaysOutOfReach(const DecisionInput& input, const InputScope& scope) const {
     const Changes& changes = input.changes;
-    return valid_ && !scope.usage && !scope.all_usage && !scope.measured &&
-           changes.IsRead(generation_) && changes.complete() && changes.nodes().empty() &&
+    return valid_ && !scope.usage && !scope.all_usage && changes.IsRead(generation_) &&
+           changes.complete() && changes.nodes().empty() &&
+           (!scope.measured || changes.measured().empty()) &&
            objects_generation_ == input.objects_generation;
   }
   std::optional<Stale> FindWithinReach(const DecisionInput& input, const InputScope& scope,

@@ -22,12 +22,14 @@ std::string NameOfGroup(const std::string& name, const Features& features) {
 std::string GroupOf(const api::Pod& pod, const Features& features, const Profiles& profiles) {
   const std::string* of_field = PodGroupNameOf(pod);
   if (of_field != nullptr && features.generic_workload) return *of_field;
+  // Most pods have no such label, and each of their events is looked at.
+  const std::string* label = api::Find(pod.metadata.labels, kPodGroupLabel);
+  if (label == nullptr || label->empty()) return "";
   const std::string& scheduler_name = pod.spec.scheduler_name;
   const bool by_label = profiles.Find(scheduler_name) == nullptr
                             ? !pod.spec.node_name.empty()
                             : profiles.HasCoscheduling(scheduler_name);
-  const std::string* label = by_label ? api::Find(pod.metadata.labels, kPodGroupLabel) : nullptr;
-  return label == nullptr || label->empty() ? "" : NameOfGroup(*label, features);
+  return by_label ? NameOfGroup(*label, features) : "";
 }
 
 api::ObjectPtr AsPodGroup(const api::ObjectPtr& object, const Features& features) {

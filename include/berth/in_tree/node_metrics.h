@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "berth/api/pod.h"
+#include "berth/node_set.h"
 
 // What nodes are measured to use, for plugins that score by it.
 namespace berth::inline in_tree {
@@ -72,6 +73,11 @@ class MeasuredNodes {
   virtual ~MeasuredNodes() = default;
   // nullptr: nothing is known of the node.
   virtual const NodeMetrics* Find(std::string_view node_name) const = 0;
+  // The same, of the node on that row of the snapshot: it is not searched by its name where it was
+  // there when it was measured.
+  virtual const NodeMetrics* FindOnRow(NodeRow, std::string_view node_name) const {
+    return Find(node_name);
+  }
   // Pods that were placed too late to be in what was measured: those that the scheduler has put
   // there, or has seen there for the first time, less than a minute before the end of it, and all
   // since then.

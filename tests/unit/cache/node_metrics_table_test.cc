@@ -99,6 +99,54 @@ TEST_F(NodeMetricsTableTest, AMessageTakesThePlaceOfTheOneBefore) {
   EXPECT_EQ(measured.Find("a"), nullptr);
 }
 
+TEST_F(NodeMetricsTableTest, ARowStandsForTheNodeThatIsThere) {
+  const MeasuredNodes& measured = Watch();
+  const auto on_row = [&](std::string_view name) {
+    const NodeMetrics* found = measured.FindOnRow(cache.FindNode(name), name);
+    EXPECT_EQ(found, measured.Find(name)) << name;
+    return found;
+  };
+  EXPECT_EQ(on_row("a"), nullptr);
+  Take({}, {Busy("a", 10), Busy("b", 20), Busy("late", 30)});
+  const NodeRow row = cache.FindNode("a");
+  EXPECT_EQ(*on_row("a"), Busy("a", 10));
+  EXPECT_EQ(*on_row("b"), Busy("b", 20));
+  cache.SetNode(MakeNode("late").Ptr());
+  EXPECT_EQ(*on_row("late"), Busy("late", 30));
+  cache.RemoveNode("a");
+  EXPECT_EQ(cache.SetNode(MakeNode("other").Ptr()), row) << "a row is used again";
+  EXPECT_EQ(on_row("other"), nullptr);
+  cache.SetNode(MakeNode("a").Ptr());
+  EXPECT_EQ(*on_row("a"), Busy("a", 10));
+  Take(seconds(30), {Busy("other", 40), Busy("b", 20)});
+  EXPECT_EQ(on_row("a"), nullptr);
+  EXPECT_EQ(*on_row("other"), Busy("other", 40));
+  EXPECT_EQ(measured.FindOnRow(kNoRow, "b"), measured.Find("b"));
+}
+
+TEST_F(NodeMetricsTableTest, ANodeThatChangedInTwoWaysIsNotedOnce) {
+  Watch();
+  Take({}, {Busy("a", 10), Busy("b", 20)});
+  Place("pod", "a", seconds(10));
+  Changed();
+  Take(seconds(30), {Busy("a", 11), Busy("b", 20)});
+  EXPECT_THAT(Changed(), ElementsAre("a"));
+}
+
+// Plugins that count pods by row do not count them again whenever nodes are measured.
+TEST_F(NodeMetricsTableTest, WhatIsMeasuredChangesNeitherNodesNorPods) {
+  Watch();
+  const uint64_t before = cache.generation();
+  Take({}, {Busy("a", 10), Busy("b", 20)});
+  EXPECT_GT(cache.generation(), before);
+  std::vector<NodeRow> rows;
+  EXPECT_TRUE(cache.RowsChangedSince(before, rows));
+  EXPECT_THAT(rows, IsEmpty());
+  ASSERT_TRUE(cache.AddPod(cache.MakePodInfo(MakePod().Name("pod").OnNode("b").Ptr())));
+  EXPECT_TRUE(cache.RowsChangedSince(before, rows));
+  EXPECT_THAT(rows, ElementsAre(cache.FindNode("b")));
+}
+
 TEST_F(NodeMetricsTableTest, AmountsBecomePercentsOfTheCapacity) {
   const MeasuredNodes& measured = Watch();
   NodeMetrics a{"a", {.known = true, .average = 1000, .deviation = 0, .last = 1000}, {}};

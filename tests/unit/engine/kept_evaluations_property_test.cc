@@ -42,6 +42,7 @@ struct Tally {
   uint64_t kept_samples = 0;           // decided from what is kept, of which a part was scored
   uint64_t kept_with_shipped = 0;      // decided from what is kept, also of loadable plugins
   uint64_t kept_measured = 0;          // the same, of plugins that score by what nodes use
+  uint64_t kept_with_numa = 0;         // the same, beside one that looks at NUMA nodes
   uint64_t from_rejections = 0;  // rejected for reasons that were kept, and brought up to date
   uint64_t recalled = 0;         // nodes where victims, or that there are none, were known
 };
@@ -79,6 +80,7 @@ class Walk {
     tally.kept += kept_.kept()->num_decided();
     if (cluster_.has_shipped) tally.kept_with_shipped += kept_.kept()->num_decided();
     if (cluster_.measures) tally.kept_measured += kept_.kept()->num_decided();
+    if (cluster_.has_numa) tally.kept_with_numa += kept_.kept()->num_decided();
     tally.kept_with_own_nodes += kept_with_own_nodes_;
     tally.kept_in_placement += kept_in_placement_;
     tally.kept_beside_nominated += kept_beside_nominated_;
@@ -437,6 +439,7 @@ TEST(KeptEvaluationsPropertyTest, KeepingAnswersChangesNoDecision) {
   EXPECT_GT(tally.kept_in_placement, tally.kept / 20);
   EXPECT_GT(tally.kept_with_shipped, tally.kept / 20);
   EXPECT_GT(tally.kept_measured, tally.kept / 40);
+  EXPECT_GT(tally.kept_with_numa, tally.kept / 40);
   EXPECT_GT(tally.kept_beside_nominated, tally.kept / 10);
   EXPECT_GT(tally.kept_samples, tally.kept / 200);
   EXPECT_GT(tally.from_rejections, (tally.decisions - tally.scheduled) / 40);

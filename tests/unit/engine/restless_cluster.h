@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/api/node_resource_topology.h"
 #include "plugins/in_tree_registry.h"
 #include "src/cache/cache.h"
 #include "src/cache/node_metrics_table.h"
@@ -35,6 +36,7 @@ class RestlessCluster {
   explicit RestlessCluster(uint64_t seed)
       : has_shipped(seed % 4 == 0),
         measures(seed % 8 == 6),
+        has_numa(seed % 8 == 7),
         random(seed),
         num_nodes(random.Below(8) == 0 ? 200 : 3 + random.Below(30)) {
     for (const std::string_view name : {"nvidia.com/gpu", "vendor.io/fpga"}) {
@@ -71,6 +73,7 @@ class RestlessCluster {
       }
       if (seed % 16 == 14) config.plugins.multi_point.enabled.push_back({"NodeOverload"});
     }
+    if (has_numa) config.plugins.multi_point.enabled.push_back({"NodeResourceTopologyMatch"});
     if (has_shipped) AddShippedPlugins(config.plugins, registry);
     if (seed % 4 == 1 || seed % 32 == 3) AddFragmentation(seed % 4 == 1, config);
     auto made = framework::Profile::Make(config, registry, handle);
@@ -79,6 +82,7 @@ class RestlessCluster {
     cache.SetSignatureParts(profile->signature_parts(), profile->tested_label_keys());
     for (const api::Namespace& known : RandomNamespaces(random)) handle.plain_listers.Set(known);
     for (size_t i = 0; i < num_nodes; ++i) SetNode(i);
+    for (size_t i = 0; has_numa && i < num_nodes; i += 2) MeasureNuma(i);
     for (size_t i = 0; i < kTemplates; ++i) templates_.push_back(NewTemplate(i));
     for (size_t i = 0; has_shipped && i < 20; ++i) ChangeObjects();
   }
@@ -188,7 +192,29 @@ class RestlessCluster {
     return cache.MakePodInfo(std::make_shared<const api::Pod>(std::move(pod)));
   }
 
+  // What the NUMA nodes of a node have left is reported again.
+  void MeasureNuma(size_t index) {
+    api::NodeResourceTopology topology;
+    topology.metadata.name = "node-" + std::to_string(index);
+    topology.attributes = {
+        {"topologyManagerPolicy", random.Below(4) == 0 ? "none" : "single-numa-node"},
+        {"topologyManagerScope", random.Below(2) == 0 ? "pod" : "container"}};
+    for (const char* name : {"node-0", "node-1"}) {
+      api::NodeTopologyZone& zone = topology.zones.emplace_back();
+      zone.name = name;
+      zone.type = "Node";
+      zone.resources = {
+          {"cpu", api::Quantity::FromUnits(static_cast<int64_t>(random.Below(5)))},
+          {"memory", api::Quantity::FromUnits(static_cast<int64_t>(random.Below(4)) << 30)}};
+    }
+    handle.plain_listers.Set(std::move(topology));
+  }
+
   void ChangeObjects() {
+    if (has_numa && random.Below(2) == 0) {
+      MeasureNuma(random.Below(num_nodes));
+      return;
+    }
     const uint64_t what = random.Below(5);
     if (what == 0) {
       api::PodDisruptionBudget budget;
@@ -218,6 +244,7 @@ class RestlessCluster {
 
   const bool has_shipped;  // some plugins of the library that comes with Berth
   const bool measures;     // some plugins score by what nodes are measured to use
+  const bool has_numa;     // a plugin looks at NUMA nodes, and some pods are Guaranteed
   Random random;
   const size_t num_nodes;
   FakeHandle handle;
@@ -315,6 +342,12 @@ class RestlessCluster {
         if (random.Below(2) == 0) {
           container.resources.limits = MakeResources({{"cpu", "3"}, {"memory", "4Gi"}});
         }
+      }
+    }
+    if (has_numa && random.Below(3) == 0) {
+      for (api::Container& container : pod.spec.containers) {
+        container.resources.requests = MakeResources({{"cpu", "1"}, {"memory", "1Gi"}});
+        container.resources.limits = container.resources.requests;
       }
     }
     // Some fit nowhere.

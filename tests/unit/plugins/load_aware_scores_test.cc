@@ -234,6 +234,24 @@ TEST(LoadDistributionTest, IsContinuousWhereItTurnsToTheNormalDistribution) {
   }
 }
 
+// More answers than are remembered, asked for again in another order: the same to the last bit.
+TEST(LoadDistributionTest, WhatIsRememberedChangesNoAnswer) {
+  constexpr int kMany = 3000;
+  const auto answer = [](int i) {
+    const LoadDistribution load(0.05 + 0.1 * (i % 9), 0.02 + 0.03 * (i / 9 % 5));
+    return load.AtMost((i % 601 + 1) / 602.0);
+  };
+  std::vector<double> first;
+  for (int i = 0; i < kMany; ++i) {
+    first.push_back(answer(i));
+    if (i > 0) {
+      EXPECT_EQ(answer(i - 1), first[static_cast<size_t>(i) - 1]) << i;
+    }
+  }
+  EXPECT_GT(first.front(), 0);
+  for (int i = kMany - 1; i >= 0; --i) EXPECT_EQ(answer(i), first[static_cast<size_t>(i)]) << i;
+}
+
 TEST(LoadDistributionTest, ALoadThatDoesNotVaryIsItsMean) {
   const LoadDistribution fixed(0.5, 0);
   EXPECT_FALSE(fixed.varies());

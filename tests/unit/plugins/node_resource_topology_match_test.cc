@@ -101,6 +101,14 @@ TEST(QosClassTest, IsThatOfTheAPIServer) {
   EXPECT_EQ(QosClassOf(pod), QosClass::kGuaranteed) << "resources of the pod count alone";
   pod = MakePod().Req({{"example.com/gpu", "1"}});
   EXPECT_EQ(QosClassOf(pod), QosClass::kBestEffort) << "devices are no matter of QoS";
+  pod = GuaranteedPod("a", "1", "1Gi");
+  pod.spec.containers.push_back(pod.spec.containers.front());
+  pod.spec.containers.front().resources.requests = Amounts({{"cpu", "1500m"}, {"memory", "1Gi"}});
+  pod.spec.containers.back().resources.requests = Amounts({{"cpu", "500m"}, {"memory", "1Gi"}});
+  EXPECT_EQ(QosClassOf(pod), QosClass::kGuaranteed) << "the sums count";
+  pod = MakePod().Req({{"cpu", "0"}});
+  pod.spec.containers.front().resources.limits = Amounts({{"memory", "-1"}});
+  EXPECT_EQ(QosClassOf(pod), QosClass::kBestEffort) << "nothing is asked for";
 }
 
 TEST(TopologyManagerTest, AttributesCountBeforePolicies) {
@@ -297,6 +305,15 @@ TEST_F(NodeResourceTopologyMatchTest, PlainPodsCostALookAtTheirContainers) {
     EXPECT_TRUE(plugin_->PreScore(state, *Info(pod), snapshot, snapshot.nodes()).skip());
     EXPECT_EQ(state.Find<NumaRequests>(), nullptr);
   }
+  // Nor is the class of QoS a second time; PreFilter has not seen one whose resize is deferred.
+  state = CycleState();
+  PodInfo guaranteed = *Info(GuaranteedPod("p", "1", "1Gi"));
+  EXPECT_TRUE(plugin_->PreScore(state, guaranteed, snapshot, snapshot.nodes()).skip());
+  guaranteed.resize_deferred = true;
+  EXPECT_TRUE(plugin_->PreScore(state, guaranteed, snapshot, snapshot.nodes()).ok());
+  EXPECT_TRUE(plugin_->PreFilter(state, guaranteed, snapshot).status.ok());
+  guaranteed.resize_deferred = false;
+  EXPECT_TRUE(plugin_->PreScore(state, guaranteed, snapshot, snapshot.nodes()).ok());
   burstable.spec.overhead = Amounts({{"hugepages-2Mi", "2Mi"}});
   EXPECT_NE(Verdict(burstable), "skip");
   EXPECT_NE(state.Find<NumaRequests>(), nullptr);
