@@ -51,7 +51,8 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
     size_t group = 0;  // in the tree
     NodeRow row = kNoRow;
     std::string node_name;
-    std::string nominated_node;  // before the dry run; a pod on its node is nominated no more
+    // Before the dry run; a pod on its node is nominated no more.
+    std::optional<cache::Nominator::Place> nomination;
     // What its filters know: PreFilter was asked while all victims were away, and AddPod of those
     // that came back. As in kube-scheduler filters that had nothing to say then are not asked
     // later.
@@ -135,9 +136,9 @@ class GroupPreemptionDryRun::Together {
 
 GroupPreemptionDryRun::~GroupPreemptionDryRun() {
   for (const Assigned& assigned : assigned_) {
-    if (assigned.nominated_node.empty()) continue;
-    state_.cluster.nominator.AddNominatedPod(assigned.info,
-                                             {NominatingMode::kOverride, assigned.nominated_node});
+    if (assigned.nomination) {
+      state_.cluster.nominator.Restore(assigned.info, *assigned.nomination);
+    }
   }
 }
 
@@ -183,8 +184,7 @@ GroupVerdict GroupPreemptionDryRun::TryApart() {
                              .group = i,
                              .row = state_.cluster.cache.FindNode(again.node_name),
                              .node_name = std::move(again.node_name),
-                             .nominated_node = std::string(
-                                 state_.cluster.nominator.NominatedNode(again.attempt.uid())),
+                             .nomination = state_.cluster.nominator.PlaceOf(again.attempt.uid()),
                              .cycle = {},
                              .has_extensions = false});
         state_.cluster.nominator.DeleteNominatedPodIfExists(again.attempt.pod());
