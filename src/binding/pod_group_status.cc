@@ -66,6 +66,9 @@ class PodGroupStatusPatcher::Impl
 void PodGroupStatusPatcher::Impl::Add(GroupPtr group, api::Condition condition) {
   const std::string uid = group->metadata.uid;
   Entry& entry = entries_[uid];
+  const bool takes_back =
+      entry.waiting && entry.waiting->condition.status == kTrue && condition.status != kTrue;
+  if (takes_back) return;
   entry.waiting = Change{std::move(group), std::move(condition)};
   if (!entry.under_way) SendNext(uid, entry);
 }
