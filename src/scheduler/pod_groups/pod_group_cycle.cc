@@ -680,12 +680,13 @@ void PodGroupCycle::FailAll(PodGroupTree tree, const std::string& error) {
 }
 
 void PodGroupCycle::Submit(PodGroupTree tree) {
+  bool any_goes = false;
   for (PodGroupTree::Group& group : tree.groups) {
     for (MemberAttempt& member : group.pods.members) {
       // An attempt is as long as its own trial: the other pods' turns are no part of it.
       member.attempt.start = state_.clock.Now() - member.took;
       if (group.verdict->ok() && member.result == AttemptResult::kPlaced) {
-        Commit(member);
+        any_goes = Commit(member) || any_goes;
       } else {
         FailMember(member, tree, group);
       }
@@ -695,6 +696,7 @@ void PodGroupCycle::Submit(PodGroupTree tree) {
   state_.observer.ObserveGroupAttempt(*tree.profile, ResultOf(tree),
                                       state_.clock.Now() - tree.start);
   const GroupVerdict& verdict = *tree.root().verdict;
+  tree.all_came_back = verdict.ok() && !any_goes;
   const std::string key = tree.root().object.metadata().Key();
   if (verdict.ok()) {
     base::LogV(2, "Successfully scheduled a pod group", {{"podGroup", key}});
@@ -709,13 +711,16 @@ void PodGroupCycle::Submit(PodGroupTree tree) {
   End(std::move(tree));
 }
 
-void PodGroupCycle::Commit(MemberAttempt& member) {
+bool PodGroupCycle::Commit(MemberAttempt& member) {
+  const std::string uid = member.attempt.uid();
   framework::PermitVerdict permit;
   if (auto failure = AskPermit(state_, member.attempt, member.node_name, permit)) {
     end_.Fail(std::move(member.attempt), *std::move(failure));
   } else {
     end_.Bind(std::move(member.attempt), std::move(member.node_name), std::move(permit));
   }
+  // A binding cycle may end as it begins: in shadow with success.
+  return state_.in_shadow || state_.cluster.cache.IsAssumed(uid);
 }
 
 void PodGroupCycle::FailMember(MemberAttempt& member, const PodGroupTree& tree,
@@ -758,10 +763,11 @@ void PodGroupCycle::WriteCondition(const PodGroupTree& tree, const PodGroupTree:
 void PodGroupCycle::End(PodGroupTree tree) {
   using queue::GroupResult;
   const GroupVerdict& verdict = *tree.root().verdict;
-  const bool rejected = verdict.code == Code::kUnschedulable || tree.was_rejected;
-  const GroupResult result = verdict.ok() ? GroupResult::kScheduled
-                             : rejected   ? GroupResult::kRejected
-                                          : GroupResult::kError;
+  const bool rejected =
+      verdict.code == Code::kUnschedulable || tree.was_rejected || tree.all_came_back;
+  const GroupResult result = rejected       ? GroupResult::kRejected
+                             : verdict.ok() ? GroupResult::kScheduled
+                                            : GroupResult::kError;
   tree.queued->least_backoff = Duration::zero();
   if (result == GroupResult::kRejected && tree.profile != nullptr &&
       IsCoscheduled(tree.root().object)) {

@@ -68,8 +68,9 @@ class PodGroupCycle {
 
   // Hands each pod on to where its result, and that of its group, leads.
   void Submit(PodGroupTree tree);
-  // Asks Permit about a placed pod of a group that starts; then its binding cycle.
-  void Commit(MemberAttempt& member);
+  // Asks Permit about a placed pod of a group that starts; then its binding cycle. False: the pod
+  // has come back already.
+  bool Commit(MemberAttempt& member);
   void FailMember(MemberAttempt& member, const PodGroupTree& tree,
                   const PodGroupTree::Group& group);
   // Writes to the pod group what came of it.

@@ -202,6 +202,38 @@ TEST_F(PodGroupCycleTest, APodThatIsRefusedAtBindComesBackWithItsGroup) {
   EXPECT_THAT(Bindings(), SizeIs(3)) << "the one that was refused is bound in a cycle of its own";
 }
 
+// Lets no pod pass until it was asked about many.
+class RefusingPermit final : public PermitPlugin {
+ public:
+  explicit RefusingPermit(int& calls) : calls_(calls) {}
+  PermitResult Permit(CycleState& state, const PodInfo&, std::string_view) override {
+    if (++calls_ > 100) return {};
+    return {.status = state.reasons().Make(Code::kUnschedulable, "not now")};
+  }
+
+ private:
+  int& calls_;
+};
+
+TEST_F(PodGroupCycleTest, AGroupOfWhichPermitRefusesEveryPodBacksOff) {
+  int calls = 0;
+  plugins_.push_back({"Refusing", [&calls](const ConfigValue&, Handle&) -> Result<Plugin> {
+                        return AsPlugin("Refusing", std::make_unique<RefusingPermit>(calls));
+                      }});
+  options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"Refusing"});
+  Restart();
+  Synced();
+  AddNodeWithCpu("n1", 8);
+  AddGroup(MakeGroup("web", 0));
+  AddMembers("web", 2);
+  Turn();
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(scheduler().queue().counts().backoff, 2u);
+  Advance(seconds(20));
+  EXPECT_THAT(calls, AllOf(testing::Ge(6), testing::Le(14)));
+  EXPECT_THAT(Bindings(), IsEmpty());
+}
+
 TEST_F(PodGroupCycleTest, AGroupWithoutItsPodGroupWaitsAgain) {
   AddNodeWithCpu("n1", 1);
   const auto group = MakeGroup("train", 2);
