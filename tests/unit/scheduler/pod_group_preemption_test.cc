@@ -135,6 +135,17 @@ TEST_F(PodGroupPreemptionTest, AGroupOfModeAllGoesWholeWithItsPodsOnOtherNodes) 
   EXPECT_THAT(Deletions(), UnorderedElementsAre("default/batch-n1", "default/batch-n2"));
 }
 
+TEST_F(PodGroupPreemptionTest, APodOnANodeThatIsGoneKeepsNoGroupFromPreempting) {
+  AddNodeWithCpu("n1", 1);
+  AddGroup(MakeWhole("batch", 1));
+  for (const std::string node : {"n1", "gone"}) {
+    AddPod(Placed("batch-" + node, 1, node).SchedulingGroup("batch"));
+  }
+  AddGang("train", 1, 10);
+  Turn();
+  EXPECT_THAT(Deletions(), ElementsAre("default/batch-n1"));
+}
+
 TEST_F(PodGroupPreemptionTest, OfAnotherGroupSinglePodsGo) {
   AddNodeWithCpu("n1", 1);
   AddNodeWithCpu("n2", 1);
