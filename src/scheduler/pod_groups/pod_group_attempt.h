@@ -31,6 +31,7 @@ struct MemberResult {
 // One pod in the cycle of its group.
 struct MemberAttempt : MemberResult {
   Attempt attempt;
+  std::optional<framework::PermitVerdict> permit;  // once Permit has let it pass
 
   // Forgets what came of it, to be tried again.
   void StartOver() {

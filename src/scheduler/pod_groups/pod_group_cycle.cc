@@ -679,13 +679,41 @@ void PodGroupCycle::FailAll(PodGroupTree tree, const std::string& error) {
   End(std::move(tree));
 }
 
+void PodGroupCycle::AskPermits(PodGroupTree& tree) {
+  bool any_refused = false;
+  for (PodGroupTree::Group& group : tree.groups) {
+    if (!group.verdict->ok()) continue;
+    for (MemberAttempt& member : group.pods.members) {
+      if (member.result != AttemptResult::kPlaced) continue;
+      framework::PermitVerdict permit;
+      if (auto failure = AskPermit(state_, member.attempt, member.node_name, permit)) {
+        any_refused = true;
+        member.failure = *std::move(failure);
+        member.result =
+            member.failure.rejected() ? AttemptResult::kRejected : AttemptResult::kError;
+      } else {
+        member.permit = std::move(permit);
+      }
+    }
+  }
+  if (!any_refused) return;
+  // What let the others pass may have counted on those that were refused.
+  tree.ForEachMember([](MemberAttempt& member) {
+    if (!member.permit) return;
+    Attempt& attempt = member.attempt;
+    framework::RunPermitOfGroups(*attempt.profile, attempt.cycle, *attempt.info(), member.node_name,
+                                 *member.permit);
+  });
+}
+
 void PodGroupCycle::Submit(PodGroupTree tree) {
+  AskPermits(tree);
   bool any_goes = false;
   for (PodGroupTree::Group& group : tree.groups) {
     for (MemberAttempt& member : group.pods.members) {
       // An attempt is as long as its own trial: the other pods' turns are no part of it.
       member.attempt.start = state_.clock.Now() - member.took;
-      if (group.verdict->ok() && member.result == AttemptResult::kPlaced) {
+      if (member.permit) {
         any_goes = Commit(member) || any_goes;
       } else {
         FailMember(member, tree, group);
@@ -713,12 +741,7 @@ void PodGroupCycle::Submit(PodGroupTree tree) {
 
 bool PodGroupCycle::Commit(MemberAttempt& member) {
   const std::string uid = member.attempt.uid();
-  framework::PermitVerdict permit;
-  if (auto failure = AskPermit(state_, member.attempt, member.node_name, permit)) {
-    end_.Fail(std::move(member.attempt), *std::move(failure));
-  } else {
-    end_.Bind(std::move(member.attempt), std::move(member.node_name), std::move(permit));
-  }
+  end_.Bind(std::move(member.attempt), std::move(member.node_name), *std::move(member.permit));
   // A binding cycle may end as it begins: in shadow with success.
   return state_.in_shadow || state_.cluster.cache.IsAssumed(uid);
 }

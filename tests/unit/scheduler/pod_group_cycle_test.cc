@@ -234,6 +234,36 @@ TEST_F(PodGroupCycleTest, AGroupOfWhichPermitRefusesEveryPodBacksOff) {
   EXPECT_THAT(Bindings(), IsEmpty());
 }
 
+// Refuses one pod of a group twice.
+class RefusingOne final : public PermitPlugin {
+ public:
+  PermitResult Permit(CycleState& state, const PodInfo& pod, std::string_view) override {
+    if (pod.pod->metadata.name != "train-1" || ++calls_ > 2) return {};
+    return {.status = state.reasons().Make(Code::kUnschedulable, "not now")};
+  }
+
+ private:
+  int calls_ = 0;
+};
+
+TEST_F(PodGroupCycleTest, PodsOfAGangWaitAtPermitForOneThatIsRefusedThere) {
+  plugins_.push_back({"RefusingOne", [](const ConfigValue&, Handle&) -> Result<Plugin> {
+                        return AsPlugin("RefusingOne", std::make_unique<RefusingOne>());
+                      }});
+  auto& enabled = options_.configuration.profiles[0].plugins.multi_point.enabled;
+  enabled.insert(enabled.begin(), {"RefusingOne"});
+  Restart();
+  Synced();
+  AddNodeWithCpu("n1", 8);
+  AddGroup(MakeGroup("train", 3));
+  AddMembers("train", 3);
+  Turn();
+  EXPECT_THAT(Bindings(), IsEmpty());
+  EXPECT_EQ(scheduler().cache().num_assumed(), 2u);
+  Advance(seconds(5));
+  EXPECT_THAT(Bindings(), SizeIs(3));
+}
+
 TEST_F(PodGroupCycleTest, AGroupWithoutItsPodGroupWaitsAgain) {
   AddNodeWithCpu("n1", 1);
   const auto group = MakeGroup("train", 2);
