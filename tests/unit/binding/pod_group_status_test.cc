@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -84,6 +85,28 @@ TEST_F(PodGroupStatusPatcherTest, WhatBecomesTrueIsWrittenThoughAFailureFollows)
   EXPECT_EQ(Sent()["status"], "True");
   Reply(200);
   EXPECT_EQ(api_.size(), 2u);
+}
+
+TEST_F(PodGroupStatusPatcherTest, WhatOthersTookAwayIsWrittenAgain) {
+  group_.metadata.resource_version = "1";
+  Patch("True");
+  Reply(200);
+  // What others wrote before may be shown first.
+  group_.metadata.resource_version = "2";
+  Patch("True");
+  EXPECT_EQ(api_.size(), 1u);
+  clock_.Advance(std::chrono::seconds(10));
+  Patch("True");
+  ASSERT_EQ(api_.size(), 2u);
+  EXPECT_EQ(Sent()["status"], "True");
+}
+
+TEST_F(PodGroupStatusPatcherTest, WhatTheWatchDoesNotShowCountsAllTheSame) {
+  Patch("True");
+  Reply(200);
+  clock_.Advance(std::chrono::seconds(60));
+  Patch("False", "no room for more");
+  EXPECT_EQ(api_.size(), 1u);
 }
 
 TEST_F(PodGroupStatusPatcherTest, OfAGroupThatIsGoneNothingMoreIsSent) {
