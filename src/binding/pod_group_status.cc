@@ -4,6 +4,7 @@
 #include <absl/container/btree_map.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -19,6 +20,8 @@ namespace {
 using GroupPtr = std::shared_ptr<const api::PodGroup>;
 
 constexpr std::string_view kTrue = "True";
+// By then the watch shows what was written, or what others wrote after it.
+constexpr Duration kShownWithin = std::chrono::seconds(10);
 
 std::string PathOf(const api::PodGroup& group) {
   return "/apis/scheduling.k8s.io/v1beta1/namespaces/" + base::Escape(group.metadata.namespace_) +
@@ -46,15 +49,20 @@ class PodGroupStatusPatcher::Impl
     GroupPtr group;
     api::Condition condition;
   };
+  struct Sent {
+    api::Condition condition;
+    std::string version;  // of the group that did not show it yet
+    Time at;
+  };
   struct Entry {
     bool under_way = false;
     bool forgotten = false;
     std::optional<Change> waiting;
-    std::optional<api::Condition> sent;
+    std::optional<Sent> sent;
   };
 
   void SendNext(const std::string& uid, Entry& entry);
-  void OnWritten(const std::string& uid, const api::Condition& condition, const std::string& key,
+  void OnWritten(const std::string& uid, Sent sent, const std::string& key,
                  const std::optional<client::ApiError>& error);
 
   client::ApiClient& api_;
@@ -66,6 +74,9 @@ class PodGroupStatusPatcher::Impl
 void PodGroupStatusPatcher::Impl::Add(GroupPtr group, api::Condition condition) {
   const std::string uid = group->metadata.uid;
   Entry& entry = entries_[uid];
+  const bool takes_back =
+      entry.waiting && entry.waiting->condition.status == kTrue && condition.status != kTrue;
+  if (takes_back) return;
   entry.waiting = Change{std::move(group), std::move(condition)};
   if (!entry.under_way) SendNext(uid, entry);
 }
@@ -81,13 +92,19 @@ void PodGroupStatusPatcher::Impl::Forget(const std::string& uid) {
 void PodGroupStatusPatcher::Impl::SendNext(const std::string& uid, Entry& entry) {
   if (!entry.waiting) return;
   const Change change = *std::exchange(entry.waiting, std::nullopt);
+  const api::ObjectMeta& metadata = change.group->metadata;
+  if (entry.sent && entry.sent->version != metadata.resource_version &&
+      clock_.Now() - entry.sent->at >= kShownWithin) {
+    entry.sent.reset();
+  }
   std::vector<api::Condition> known = change.group->status.conditions;
   if (entry.sent) {
-    const auto shown = std::ranges::find(known, entry.sent->type, &api::Condition::type);
+    const api::Condition& sent = entry.sent->condition;
+    const auto shown = std::ranges::find(known, sent.type, &api::Condition::type);
     if (shown == known.end()) {
-      known.push_back(*entry.sent);
+      known.push_back(sent);
     } else {
-      *shown = *entry.sent;
+      *shown = sent;
     }
   }
   const auto before = std::ranges::find(known, change.condition.type, &api::Condition::type);
@@ -96,17 +113,16 @@ void PodGroupStatusPatcher::Impl::SendNext(const std::string& uid, Entry& entry)
   auto body = api::PodGroupStatusPatch(known, change.condition, uid);
   if (!body) return;
   entry.under_way = true;
-  const api::ObjectMeta& metadata = change.group->metadata;
   std::make_shared<StatusWrite>(
       api_, PathOf(*change.group), std::move(*body), client::Priority::kStatusPatch, random_.Next(),
-      [weak = weak_from_this(), uid, condition = change.condition,
+      [weak = weak_from_this(), uid, sent = Sent{change.condition, metadata.resource_version, {}},
        key = metadata.Key()](const std::optional<client::ApiError>& error) {
-        if (const auto self = weak.lock()) self->OnWritten(uid, condition, key, error);
+        if (const auto self = weak.lock()) self->OnWritten(uid, sent, key, error);
       })
       ->Start({});
 }
 
-void PodGroupStatusPatcher::Impl::OnWritten(const std::string& uid, const api::Condition& condition,
+void PodGroupStatusPatcher::Impl::OnWritten(const std::string& uid, Sent sent,
                                             const std::string& key,
                                             const std::optional<client::ApiError>& error) {
   const auto entry = entries_.find(uid);
@@ -120,7 +136,8 @@ void PodGroupStatusPatcher::Impl::OnWritten(const std::string& uid, const api::C
     base::LogError("Failed to update PodGroup status",
                    {{"podGroup", key}, {"err", error->ToString()}});
   } else {
-    entry->second.sent = condition;
+    sent.at = clock_.Now();
+    entry->second.sent = std::move(sent);
   }
   SendNext(uid, entry->second);
 }

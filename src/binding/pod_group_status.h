@@ -16,8 +16,8 @@ namespace berth::binding {
 // True.
 //
 // For each group at most one patch is under way; of those asked for meanwhile the newest is sent
-// after it. What was sent is known until Forget(), since the group's newest version may not show
-// it.
+// after it, but no failure in place of one that makes the condition True. What was sent counts as
+// shown, until a newer version of the group has had time to show it: then that counts.
 //
 // Thread safety: any thread; the work is done on the executor's.
 class PodGroupStatusPatcher {

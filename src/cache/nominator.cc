@@ -64,6 +64,25 @@ void Nominator::AddNominatedPod(PodInfoPtr pod, const NominatingInfo& info) {
   pods_on_[node].push_back(std::move(pod));
 }
 
+std::optional<Nominator::Place> Nominator::PlaceOf(std::string_view uid) const {
+  const auto place = place_of_.find(uid);
+  if (place == place_of_.end()) return std::nullopt;
+  return place->second;
+}
+
+void Nominator::Restore(PodInfoPtr pod, const Place& place) {
+  const std::string uid = pod->pod->metadata.uid;
+  Remove(uid);
+  if (is_pending_ && !is_pending_(*pod->pod)) return;
+  Note(place.node);
+  std::vector<PodInfoPtr>& pods = pods_on_[place.node];
+  const auto later = std::ranges::find_if(pods, [&](const PodInfoPtr& other) {
+    return place_of_.find(other->pod->metadata.uid)->second.number > place.number;
+  });
+  pods.insert(later, std::move(pod));
+  place_of_[uid] = place;
+}
+
 void Nominator::UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod) {
   NominatingInfo info;
   if (old_pod.status.nominated_node_name.empty() &&

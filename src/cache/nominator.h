@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,6 +69,18 @@ class Nominator {
   void SetAside(const std::vector<std::string>& uids);
   // The node, or "". Valid until the next change.
   std::string_view NominatedNode(std::string_view uid) const;
+
+  // A nomination among the others.
+  struct Place {
+    std::string node;
+    uint64_t number = 0;     // counts up with each nomination
+    bool from_here = false;  // not only read in a pod's status
+  };
+  // nullopt: the pod is not nominated.
+  std::optional<Place> PlaceOf(std::string_view uid) const;
+  // Nominates the pod as it was when PlaceOf() said so: it goes before those that came later.
+  void Restore(PodInfoPtr pod, const Place& place);
+
   bool empty() const { return place_of_.empty(); }
   size_t size() const { return place_of_.size(); }
   // Grows whenever a nomination comes, goes or gets a newer pod.
@@ -77,12 +90,6 @@ class Nominator {
   bool NodesChangedSince(uint64_t generation, std::vector<std::string>& nodes) const;
 
  private:
-  struct Place {
-    std::string node;
-    uint64_t number = 0;     // counts up with each nomination
-    bool from_here = false;  // not only read in a pod's status
-  };
-
   void Remove(const std::string& uid);
   // Numbers a change of the node's nominations.
   void Note(const std::string& node_name);

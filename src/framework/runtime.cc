@@ -362,6 +362,25 @@ PermitVerdict RunPermit(const Profile& profile, Cycle& cycle, const PodInfo& pod
   return finish({cycle.state.reasons().Make(Code::kWait, wait_reasons), ""});
 }
 
+void RunPermitOfGroups(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                       std::string_view node_name, PermitVerdict& permit) {
+  for (const auto& entry : profile.plugins().permit) {
+    if (entry.instance->placement_feasible == nullptr) continue;
+    const bool waits = std::ranges::any_of(
+        permit.waits, [&](const auto& wait) { return wait.plugin == entry.name; });
+    if (waits) continue;
+    Duration timeout{};
+    const Status status = Guarded(cycle.state, [&] {
+      const PermitResult result = entry.plugin->Permit(cycle.state, pod, node_name);
+      timeout = result.timeout;
+      return result.status;
+    });
+    if (!status.wait()) continue;
+    permit.waits.push_back({std::string(entry.name), std::min(timeout, kMaxPermitTimeout)});
+    permit.verdict = {status, ""};
+  }
+}
+
 PreFlightVerdict RunPreBindPreFlight(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                                      std::string_view node_name) {
   PointTimer timer(profile, cycle.observer, ExtensionPoint::kPreBindPreFlight);

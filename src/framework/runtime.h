@@ -144,6 +144,10 @@ struct PermitVerdict {
 };
 PermitVerdict RunPermit(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                         std::string_view node_name);
+// Asks plugins that have a say about pod groups once more about a pod that Permit has let pass:
+// since then other pods of its group were refused, so it may have to wait for them.
+void RunPermitOfGroups(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                       std::string_view node_name, PermitVerdict& permit);
 
 struct PreFlightVerdict {
   Status status;  // Success: some plugin has work; Skip: none has; else Error

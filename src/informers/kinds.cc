@@ -189,8 +189,9 @@ constexpr KindInfo kKinds[] = {
     {Kind::kCompositePodGroup, "compositepodgroups",
      "/apis/scheduling.k8s.io/v1alpha3/compositepodgroups", "", DecodeAs<api::CompositePodGroup>,
      kOptional, WithCompositePodGroups},
+    // Pod groups are made from them, and say themselves what a scheduler must know.
     {Kind::kWorkload, "workloads", "/apis/scheduling.k8s.io/v1beta1/workloads", "",
-     DecodeAs<api::Workload>, kOptional, WithPodGroups},
+     DecodeAs<api::Workload>, kOptional, Never},
     {Kind::kCoschedulingPodGroup, "podgroups.scheduling.x-k8s.io",
      "/apis/scheduling.x-k8s.io/v1alpha1/podgroups", "", DecodeAs<api::CoschedulingPodGroup>,
      kOptional, WithCoscheduling, kCustom},

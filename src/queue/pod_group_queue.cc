@@ -167,8 +167,7 @@ void PodGroupQueue::Add(std::unique_ptr<QueuedPod> pod, Time now) {
       Insert(entry->members, std::move(member));
     });
     RenewPriority(entry);
-    // One that is parked gets the new pod by its event.
-    if (entry->holder != Holder::kParked) state_.CheckNewMember(entry, added, kPodAdd, now);
+    state_.CheckNewMember(entry, added, kPodAdd, now);
     return;
   }
   if (key == in_flight_) {
@@ -210,6 +209,8 @@ void PodGroupQueue::Requeue(Entry* entry, std::string_view event, Time now) {
     state_.Requeue(entry, QueueingStrategy::kImmediately, event, now);
   } else if (entry->holder != Holder::kParked) {
     state_.Requeue(entry, QueueingStrategy::kAfterBackoff, event, now);
+  } else {
+    state_.CountParkedAgain(*entry, event);
   }
 }
 

@@ -130,6 +130,10 @@ void QueueState::ChangeMembers(Entry* entry, const std::function<void()>& change
 }
 
 void QueueState::CheckNewMember(Entry* entry, Entry* member, std::string_view event, Time now) {
+  if (entry->holder == Holder::kParked) {
+    CountParkedAgain(*entry, event);
+    return;
+  }
   RunPreEnqueueOfPod(member);
   const bool active = entry->holder == Holder::kActive;
   if (!member->pod->gated()) {
@@ -137,7 +141,7 @@ void QueueState::CheckNewMember(Entry* entry, Entry* member, std::string_view ev
       member->pod->initial_attempt_timestamp = now;
     }
     metrics_.Incoming(active ? QueueMetrics::Queue::kActive : QueueMetrics::Queue::kBackoff, event,
-                      QueueMetrics::Count::kPod, *member);
+                      QueueMetrics::Count::kPod, *entry);
     return;
   }
   const Holder before = Detach(entry);
@@ -146,6 +150,10 @@ void QueueState::CheckNewMember(Entry* entry, Entry* member, std::string_view ev
   SetNotFlushed(entry);
   Park(entry, before, event,
        active ? QueueingStrategy::kImmediately : QueueingStrategy::kAfterBackoff);
+}
+
+void QueueState::CountParkedAgain(const Entry& entry, std::string_view event) {
+  metrics_.Incoming(QueueMetrics::Queue::kUnschedulable, event, QueueMetrics::Count::kPod, entry);
 }
 
 std::unique_ptr<QueuedPod> QueueState::Extract(Entry* entry) {

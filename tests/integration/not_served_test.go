@@ -18,10 +18,10 @@ import (
 // notServed has the kinds, by release of the API server, of which docs/compatibility.md says that they count as empty: with
 // default gates, and with the gates that are off unless set.
 var notServed = map[string]struct{ byDefault, withGates []string }{
-	"1.35": {[]string{"devicetaintrules"}, []string{"devicetaintrules", "podgroups", "workloads", "compositepodgroups"}},
-	"1.36": {[]string{"devicetaintrules"}, []string{"devicetaintrules", "podgroups", "workloads", "compositepodgroups"}},
+	"1.35": {[]string{"devicetaintrules"}, []string{"devicetaintrules", "podgroups", "compositepodgroups"}},
+	"1.36": {[]string{"devicetaintrules"}, []string{"devicetaintrules", "podgroups", "compositepodgroups"}},
 	// A version of an API that is beta or alpha is served where --runtime-config says so.
-	"1.37": {nil, []string{"podgroups", "workloads", "compositepodgroups"}},
+	"1.37": {nil, []string{"podgroups", "compositepodgroups"}},
 }
 
 // absentKind is the line about a kind that the server lacks.

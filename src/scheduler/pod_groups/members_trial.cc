@@ -119,7 +119,7 @@ void MembersTrial::TryMember(PodGroupAttempt& group, size_t i, const NodeSet* no
   const PodInfo& info = *attempt.info();
   attempt.start = state_.clock.Now();
   if (stopwatch_) attempt.stopwatch_start = stopwatch_();
-  group.tried.push_back({i, std::string(state_.cluster.nominator.NominatedNode(attempt.uid()))});
+  group.tried.push_back({i, state_.cluster.nominator.PlaceOf(attempt.uid())});
   if (const Failure* alike = RefusedAlike(info, nodes)) {
     member.result = AttemptResult::kRejected;
     member.failure = *alike;
@@ -207,9 +207,9 @@ void MembersTrial::Undo(PodGroupAttempt& group, const PodGroupAttempt::Tried& tr
   MemberAttempt& member = group.members[tried.member];
   if (member.result != AttemptResult::kPlaced) return;
   UnreserveAndForget(state_, member.attempt, member.node_name);
-  if (tried.nominated_node.empty()) return;
-  state_.cluster.nominator.AddNominatedPod(member.attempt.info(),
-                                           {NominatingMode::kOverride, tried.nominated_node});
+  if (tried.nomination) {
+    state_.cluster.nominator.Restore(member.attempt.info(), *tried.nomination);
+  }
 }
 
 }  // namespace berth::scheduler

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "berth/api/scheduling.h"
 #include "berth/in_tree/pod_group_points.h"
+#include "src/cache/nominator.h"
 #include "src/queue/queued_pod.h"
 #include "src/scheduler/attempt.h"
 
@@ -29,6 +31,7 @@ struct MemberResult {
 // One pod in the cycle of its group.
 struct MemberAttempt : MemberResult {
   Attempt attempt;
+  std::optional<framework::PermitVerdict> permit;  // once Permit has let it pass
 
   // Forgets what came of it, to be tried again.
   void StartOver() {
@@ -59,7 +62,7 @@ struct PodGroupAttempt {
   // A member that was tried, and what it was nominated for before it was assumed.
   struct Tried {
     size_t member = 0;
-    std::string nominated_node;
+    std::optional<cache::Nominator::Place> nomination;
   };
 
   std::shared_ptr<const api::PodGroup> object;  // as it is now

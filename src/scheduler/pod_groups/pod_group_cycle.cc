@@ -51,7 +51,8 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
     size_t group = 0;  // in the tree
     NodeRow row = kNoRow;
     std::string node_name;
-    std::string nominated_node;  // before the dry run; a pod on its node is nominated no more
+    // Before the dry run; a pod on its node is nominated no more.
+    std::optional<cache::Nominator::Place> nomination;
     // What its filters know: PreFilter was asked while all victims were away, and AddPod of those
     // that came back. As in kube-scheduler filters that had nothing to say then are not asked
     // later.
@@ -135,9 +136,9 @@ class GroupPreemptionDryRun::Together {
 
 GroupPreemptionDryRun::~GroupPreemptionDryRun() {
   for (const Assigned& assigned : assigned_) {
-    if (assigned.nominated_node.empty()) continue;
-    state_.cluster.nominator.AddNominatedPod(assigned.info,
-                                             {NominatingMode::kOverride, assigned.nominated_node});
+    if (assigned.nomination) {
+      state_.cluster.nominator.Restore(assigned.info, *assigned.nomination);
+    }
   }
 }
 
@@ -183,8 +184,7 @@ GroupVerdict GroupPreemptionDryRun::TryApart() {
                              .group = i,
                              .row = state_.cluster.cache.FindNode(again.node_name),
                              .node_name = std::move(again.node_name),
-                             .nominated_node = std::string(
-                                 state_.cluster.nominator.NominatedNode(again.attempt.uid())),
+                             .nomination = state_.cluster.nominator.PlaceOf(again.attempt.uid()),
                              .cycle = {},
                              .has_extensions = false});
         state_.cluster.nominator.DeleteNominatedPodIfExists(again.attempt.pod());
@@ -679,13 +679,42 @@ void PodGroupCycle::FailAll(PodGroupTree tree, const std::string& error) {
   End(std::move(tree));
 }
 
+void PodGroupCycle::AskPermits(PodGroupTree& tree) {
+  bool any_refused = false;
+  for (PodGroupTree::Group& group : tree.groups) {
+    if (!group.verdict->ok()) continue;
+    for (MemberAttempt& member : group.pods.members) {
+      if (member.result != AttemptResult::kPlaced) continue;
+      framework::PermitVerdict permit;
+      if (auto failure = AskPermit(state_, member.attempt, member.node_name, permit)) {
+        any_refused = true;
+        member.failure = *std::move(failure);
+        member.result =
+            member.failure.rejected() ? AttemptResult::kRejected : AttemptResult::kError;
+      } else {
+        member.permit = std::move(permit);
+      }
+    }
+  }
+  if (!any_refused) return;
+  // What let the others pass may have counted on those that were refused.
+  tree.ForEachMember([](MemberAttempt& member) {
+    if (!member.permit) return;
+    Attempt& attempt = member.attempt;
+    framework::RunPermitOfGroups(*attempt.profile, attempt.cycle, *attempt.info(), member.node_name,
+                                 *member.permit);
+  });
+}
+
 void PodGroupCycle::Submit(PodGroupTree tree) {
+  AskPermits(tree);
+  bool any_goes = false;
   for (PodGroupTree::Group& group : tree.groups) {
     for (MemberAttempt& member : group.pods.members) {
       // An attempt is as long as its own trial: the other pods' turns are no part of it.
       member.attempt.start = state_.clock.Now() - member.took;
-      if (group.verdict->ok() && member.result == AttemptResult::kPlaced) {
-        Commit(member);
+      if (member.permit) {
+        any_goes = Commit(member) || any_goes;
       } else {
         FailMember(member, tree, group);
       }
@@ -695,6 +724,7 @@ void PodGroupCycle::Submit(PodGroupTree tree) {
   state_.observer.ObserveGroupAttempt(*tree.profile, ResultOf(tree),
                                       state_.clock.Now() - tree.start);
   const GroupVerdict& verdict = *tree.root().verdict;
+  tree.all_came_back = verdict.ok() && !any_goes;
   const std::string key = tree.root().object.metadata().Key();
   if (verdict.ok()) {
     base::LogV(2, "Successfully scheduled a pod group", {{"podGroup", key}});
@@ -709,13 +739,11 @@ void PodGroupCycle::Submit(PodGroupTree tree) {
   End(std::move(tree));
 }
 
-void PodGroupCycle::Commit(MemberAttempt& member) {
-  framework::PermitVerdict permit;
-  if (auto failure = AskPermit(state_, member.attempt, member.node_name, permit)) {
-    end_.Fail(std::move(member.attempt), *std::move(failure));
-  } else {
-    end_.Bind(std::move(member.attempt), std::move(member.node_name), std::move(permit));
-  }
+bool PodGroupCycle::Commit(MemberAttempt& member) {
+  const std::string uid = member.attempt.uid();
+  end_.Bind(std::move(member.attempt), std::move(member.node_name), *std::move(member.permit));
+  // A binding cycle may end as it begins: in shadow with success.
+  return state_.in_shadow || state_.cluster.cache.IsAssumed(uid);
 }
 
 void PodGroupCycle::FailMember(MemberAttempt& member, const PodGroupTree& tree,
@@ -758,10 +786,11 @@ void PodGroupCycle::WriteCondition(const PodGroupTree& tree, const PodGroupTree:
 void PodGroupCycle::End(PodGroupTree tree) {
   using queue::GroupResult;
   const GroupVerdict& verdict = *tree.root().verdict;
-  const bool rejected = verdict.code == Code::kUnschedulable || tree.was_rejected;
-  const GroupResult result = verdict.ok() ? GroupResult::kScheduled
-                             : rejected   ? GroupResult::kRejected
-                                          : GroupResult::kError;
+  const bool rejected =
+      verdict.code == Code::kUnschedulable || tree.was_rejected || tree.all_came_back;
+  const GroupResult result = rejected       ? GroupResult::kRejected
+                             : verdict.ok() ? GroupResult::kScheduled
+                                            : GroupResult::kError;
   tree.queued->least_backoff = Duration::zero();
   if (result == GroupResult::kRejected && tree.profile != nullptr &&
       IsCoscheduled(tree.root().object)) {

@@ -66,10 +66,13 @@ class PodGroupCycle {
   void DropSettled(PodGroupTree& tree);
   void FailAll(PodGroupTree tree, const std::string& error);
 
-  // Hands each pod on to where its result, and that of its group, leads.
+  // Asks Permit, and hands each pod on to where its result, and that of its group, leads.
   void Submit(PodGroupTree tree);
-  // Asks Permit about a placed pod of a group that starts; then its binding cycle.
-  void Commit(MemberAttempt& member);
+  // Asks Permit about the placed pods of groups that start. Those that are refused are placed no
+  // more.
+  void AskPermits(PodGroupTree& tree);
+  // Begins the binding cycle of a pod that Permit has let pass. False: it has come back already.
+  bool Commit(MemberAttempt& member);
   void FailMember(MemberAttempt& member, const PodGroupTree& tree,
                   const PodGroupTree::Group& group);
   // Writes to the pod group what came of it.

@@ -32,6 +32,9 @@ struct PodGroupTree {
   bool waits_for_preemption = false;
   // PodGroupPostFilter failed over a group that was rejected: for its backoff that is what it is.
   bool was_rejected = false;
+  // It fits, but none of its pods is on its way to be bound: it backs off, or it would be tried
+  // without end.
+  bool all_came_back = false;
   bool preview = false;  // nothing of it is measured
 
   // `root` and all groups below it, without members.

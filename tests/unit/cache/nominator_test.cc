@@ -93,6 +93,34 @@ TEST(NominatorTest, WhatWasPromisedHereStandsInTheOrderOfThePromises) {
   EXPECT_FALSE(nominator.GoesBefore("uid-first", "uid-second"));
 }
 
+TEST(NominatorTest, WhatIsRestoredStandsWhereItStood) {
+  Nominator nominator;
+  nominator.AddNominatedPod(MakeInfo(NamedPod("read").NominatedNode("n1").Ptr()));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("first").Ptr()), Override("n1"));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("second").Ptr()), Override("n1"));
+  EXPECT_FALSE(nominator.PlaceOf("uid-unknown"));
+  for (const char* name : {"read", "first"}) {
+    const auto place = nominator.PlaceOf("uid-" + std::string(name));
+    ASSERT_TRUE(place);
+    nominator.DeleteNominatedPodIfExists(NamedPod(name));
+    nominator.Restore(MakeInfo(NamedPod(name).Ptr()), *place);
+  }
+  EXPECT_THAT(On(nominator, "n1"), ElementsAre("read", "first", "second"));
+  EXPECT_TRUE(nominator.GoesBefore("uid-first", "uid-second"));
+  EXPECT_FALSE(nominator.GoesBefore("uid-read", "uid-first")) << "another process promised that";
+}
+
+TEST(NominatorTest, WhatIsNotPendingAnyMoreIsNotRestored) {
+  bool pending = true;
+  Nominator nominator([&pending](const api::Pod&) { return pending; });
+  nominator.AddNominatedPod(MakeInfo(NamedPod("a").Ptr()), Override("n1"));
+  const auto place = nominator.PlaceOf("uid-a");
+  ASSERT_TRUE(place);
+  pending = false;
+  nominator.Restore(MakeInfo(NamedPod("a").Ptr()), *place);
+  EXPECT_TRUE(nominator.empty());
+}
+
 TEST(NominatorTest, APodLeavesRoomForHigherPrioritiesAndForItsEqualsUnlessItWasFirst) {
   Nominator nominator;
   const auto matter = [&nominator](const PodInfoPtr& pod) { return nominator.Matter(*pod); };

@@ -351,9 +351,9 @@ TEST(KindsTest, GatesDecideWhichKindsAreWatched) {
   other.composite_pod_group = true;
   EXPECT_FALSE(watched(Kind::kDeviceTaintRule, other));
   EXPECT_TRUE(watched(Kind::kPodGroup, other));
-  EXPECT_TRUE(watched(Kind::kWorkload, other));
+  EXPECT_FALSE(watched(Kind::kWorkload, other)) << "as in kube-scheduler, which has no right to";
   EXPECT_TRUE(watched(Kind::kCompositePodGroup, other));
-  EXPECT_EQ(WatchedKinds(other).size(), AllKinds().size() - PluginKinds().size() - 5);
+  EXPECT_EQ(WatchedKinds(other).size(), AllKinds().size() - PluginKinds().size() - 6);
   Features with_plugin;
   with_plugin.coscheduling = true;
   EXPECT_TRUE(watched(Kind::kCoschedulingPodGroup, with_plugin));

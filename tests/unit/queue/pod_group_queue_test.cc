@@ -174,6 +174,35 @@ TEST_F(PodGroupQueueTest, PodsComeAndGoWhileTheirGroupIsQueued) {
   EXPECT_THAT(PopGroup(), ElementsAre("c"));
 }
 
+// As in kube-scheduler, which takes a group out of its queue and puts it back.
+TEST_F(PodGroupQueueTest, WhenAPodComesOrGoesAllOfItsGroupCountAsNew) {
+  metrics::Registry registry;
+  metrics::LocalMetrics local(registry);
+  QueueOptions options;
+  options.pod_groups = &forest;
+  Make(options, QueueMetrics(&local, &clock));
+  const auto incoming = [&](std::string_view place) {
+    local.Publish();
+    return registry
+        .Read(registry.Intern(metrics::Metric::kQueueIncomingPods, {place, "UnscheduledPodAdd"}))
+        .value;
+  };
+  SetGroup("train");
+  for (const char* name : {"a", "b", "c"}) AddMember("train", name);
+  EXPECT_EQ(incoming("active"), 1 + 2 + 3);
+  queue->Delete(*Member("train", "c").Ptr(), now());
+  EXPECT_EQ(incoming("active"), 6 + 2);
+  gated_by["d"] = "Gate";
+  AddMember("train", "d");
+  EXPECT_EQ(incoming("unschedulable"), 3);
+  AddMember("train", "e");
+  EXPECT_EQ(incoming("unschedulable"), 3 + 4);
+  queue->Delete(*Member("train", "e").Ptr(), now());
+  EXPECT_EQ(incoming("unschedulable"), 7 + 3);
+  EXPECT_EQ(incoming("active"), 8);
+  queue.reset();
+}
+
 TEST_F(PodGroupQueueTest, WithoutItsPodGroupAGroupIsDissolved) {
   SetGroup("train");
   AddMember("train", "a");

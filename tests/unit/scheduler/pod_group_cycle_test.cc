@@ -202,6 +202,68 @@ TEST_F(PodGroupCycleTest, APodThatIsRefusedAtBindComesBackWithItsGroup) {
   EXPECT_THAT(Bindings(), SizeIs(3)) << "the one that was refused is bound in a cycle of its own";
 }
 
+// Lets no pod pass until it was asked about many.
+class RefusingPermit final : public PermitPlugin {
+ public:
+  explicit RefusingPermit(int& calls) : calls_(calls) {}
+  PermitResult Permit(CycleState& state, const PodInfo&, std::string_view) override {
+    if (++calls_ > 100) return {};
+    return {.status = state.reasons().Make(Code::kUnschedulable, "not now")};
+  }
+
+ private:
+  int& calls_;
+};
+
+TEST_F(PodGroupCycleTest, AGroupOfWhichPermitRefusesEveryPodBacksOff) {
+  int calls = 0;
+  plugins_.push_back({"Refusing", [&calls](const ConfigValue&, Handle&) -> Result<Plugin> {
+                        return AsPlugin("Refusing", std::make_unique<RefusingPermit>(calls));
+                      }});
+  options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"Refusing"});
+  Restart();
+  Synced();
+  AddNodeWithCpu("n1", 8);
+  AddGroup(MakeGroup("web", 0));
+  AddMembers("web", 2);
+  Turn();
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(scheduler().queue().counts().backoff, 2u);
+  Advance(seconds(20));
+  EXPECT_THAT(calls, AllOf(testing::Ge(6), testing::Le(14)));
+  EXPECT_THAT(Bindings(), IsEmpty());
+}
+
+// Refuses one pod of a group twice.
+class RefusingOne final : public PermitPlugin {
+ public:
+  PermitResult Permit(CycleState& state, const PodInfo& pod, std::string_view) override {
+    if (pod.pod->metadata.name != "train-1" || ++calls_ > 2) return {};
+    return {.status = state.reasons().Make(Code::kUnschedulable, "not now")};
+  }
+
+ private:
+  int calls_ = 0;
+};
+
+TEST_F(PodGroupCycleTest, PodsOfAGangWaitAtPermitForOneThatIsRefusedThere) {
+  plugins_.push_back({"RefusingOne", [](const ConfigValue&, Handle&) -> Result<Plugin> {
+                        return AsPlugin("RefusingOne", std::make_unique<RefusingOne>());
+                      }});
+  auto& enabled = options_.configuration.profiles[0].plugins.multi_point.enabled;
+  enabled.insert(enabled.begin(), {"RefusingOne"});
+  Restart();
+  Synced();
+  AddNodeWithCpu("n1", 8);
+  AddGroup(MakeGroup("train", 3));
+  AddMembers("train", 3);
+  Turn();
+  EXPECT_THAT(Bindings(), IsEmpty());
+  EXPECT_EQ(scheduler().cache().num_assumed(), 2u);
+  Advance(seconds(5));
+  EXPECT_THAT(Bindings(), SizeIs(3));
+}
+
 TEST_F(PodGroupCycleTest, AGroupWithoutItsPodGroupWaitsAgain) {
   AddNodeWithCpu("n1", 1);
   const auto group = MakeGroup("train", 2);

@@ -19,6 +19,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
@@ -81,6 +82,39 @@ TEST_F(PodGroupPreemptionTest, AGangMakesRoomOnSeveralNodesAndStartsWholeOnceItI
   EXPECT_THAT(Deletions(), SizeIs(3));
 }
 
+// Else an equal pod that was nominated later would take the place of one pod of the gang.
+TEST_F(PodGroupPreemptionTest, ATryThatFailsLeavesTheGangItsPlaceAmongTheNominated) {
+  for (const char* name : {"n1", "n2"}) {
+    AddNode(test::MakeNode(name)
+                .Label("node", name)
+                .Allocatable({{"cpu", "2"}, {"memory", "32Gi"}, {"pods", "110"}}));
+  }
+  AddPod(Placed("low-a", 1, "n1"));
+  const auto low_b = Placed("low-b", 1, "n2").Ptr();
+  const auto low_c = Placed("low-c", 1, "n2").Ptr();
+  AddPod(low_b);
+  AddPod(low_c);
+  AddGroup(MakeGroup("train", 2, 10));
+  AddPod(Member("train", 0).Priority(10).NodeSelector("node", "n1"));
+  AddPod(Member("train", 1).Priority(10).NodeSelector("node", "n2").Req({{"cpu", "1"}}));
+  Turn();
+  ASSERT_THAT(Deletions(), UnorderedElementsAre("default/low-b", "default/low-c"));
+  AddPod(test::MakePod().Name("urgent").Uid("uid-urgent").Priority(10).Req({{"cpu", "1"}}));
+  Turn();
+  const cache::Nominator& nominator = scheduler().nominator();
+  ASSERT_EQ(nominator.NominatedNode("uid-urgent"), "n1");
+  ASSERT_TRUE(nominator.GoesBefore("uid-train-0", "uid-urgent"));
+
+  UpdatePod(low_c, Placed("low-c", 1, "n2").DeletedAt(Now()).Ptr());
+  DeletePod(low_b);
+  Advance(seconds(5));
+  EXPECT_THAT(Metrics(), Not(HasSubstr("scheduler_podgroup_schedule_attempts_total{profile="
+                                       "\"default-scheduler\",result=\"waiting_on_preemption\"} "
+                                       "1\n")))
+      << "it is tried again";
+  EXPECT_TRUE(nominator.GoesBefore("uid-train-0", "uid-urgent"));
+}
+
 TEST_F(PodGroupPreemptionTest, OnlyAsManyGoAsAreNeededAndTheLeastImportant) {
   AddNodeWithCpu("n1", 4);
   for (int i = 0; i < 4; ++i) AddPod(Placed("low-" + std::to_string(i), i, "n1"));
@@ -99,6 +133,17 @@ TEST_F(PodGroupPreemptionTest, AGroupOfModeAllGoesWholeWithItsPodsOnOtherNodes) 
   AddGang("train", 1, 10);
   Turn();
   EXPECT_THAT(Deletions(), UnorderedElementsAre("default/batch-n1", "default/batch-n2"));
+}
+
+TEST_F(PodGroupPreemptionTest, APodOnANodeThatIsGoneKeepsNoGroupFromPreempting) {
+  AddNodeWithCpu("n1", 1);
+  AddGroup(MakeWhole("batch", 1));
+  for (const std::string node : {"n1", "gone"}) {
+    AddPod(Placed("batch-" + node, 1, node).SchedulingGroup("batch"));
+  }
+  AddGang("train", 1, 10);
+  Turn();
+  EXPECT_THAT(Deletions(), ElementsAre("default/batch-n1"));
 }
 
 TEST_F(PodGroupPreemptionTest, OfAnotherGroupSinglePodsGo) {
