@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/commands/plan_answer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace berth::app {
+namespace {
+
+using Kind = plan::Answer::Kind;
+
+Kind KindOfRefusal(int code, const std::string& message, const std::string& reason = "") {
+  client::ApiError error;
+  error.code = code;
+  error.reason = reason;
+  error.message = message;
+  return PlanAnswerOf(tl::unexpected<client::ApiError>(std::move(error)), "https://server").kind;
+}
+
+TEST(PlanAnswerTest, OnlyAConflictWithAnotherUidMeansThatThePodIsGone) {
+  EXPECT_EQ(KindOfRefusal(409,
+                          "Operation cannot be fulfilled on Pod \"web\": Precondition failed: UID "
+                          "in precondition: a, UID in object meta: b"),
+            Kind::kGone);
+  EXPECT_EQ(KindOfRefusal(409,
+                          "Operation cannot be fulfilled on pods \"web\": the UID in the "
+                          "precondition (a) does not match the UID in record (b)"),
+            Kind::kGone);
+  EXPECT_EQ(KindOfRefusal(409, "the object has been modified"), Kind::kLater);
+  EXPECT_EQ(KindOfRefusal(409, "admission webhook \"guard\" denied the request"), Kind::kLater);
+}
+
+TEST(PlanAnswerTest, OtherAnswersByTheirCode) {
+  EXPECT_EQ(PlanAnswerOf(client::Response{.code = 201}, "https://server").kind, Kind::kDone);
+  EXPECT_EQ(KindOfRefusal(404, "pods \"web\" not found"), Kind::kGone);
+  EXPECT_EQ(KindOfRefusal(429, "would violate the budget"), Kind::kLater);
+  EXPECT_EQ(KindOfRefusal(500, "etcd is slow"), Kind::kLater);
+  EXPECT_EQ(KindOfRefusal(403, "no"), Kind::kRefused);
+  EXPECT_EQ(KindOfRefusal(409, "events \"web.plan\" already exists", "AlreadyExists"), Kind::kDone)
+      << "an event of an earlier run";
+}
+
+}  // namespace
+}  // namespace berth::app
