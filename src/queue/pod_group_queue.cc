@@ -167,8 +167,11 @@ void PodGroupQueue::Add(std::unique_ptr<QueuedPod> pod, Time now) {
       Insert(entry->members, std::move(member));
     });
     RenewPriority(entry);
-    // One that is parked gets the new pod by its event.
-    if (entry->holder != Holder::kParked) state_.CheckNewMember(entry, added, kPodAdd, now);
+    if (entry->holder == Holder::kParked) {
+      state_.CountParked(*entry, kPodAdd);  // the pod's event may move it
+    } else {
+      state_.CheckNewMember(entry, added, kPodAdd, now);
+    }
     return;
   }
   if (key == in_flight_) {
@@ -208,7 +211,9 @@ Entry* PodGroupQueue::EntryOf(const api::Pod& pod) const {
 void PodGroupQueue::Requeue(Entry* entry, std::string_view event, Time now) {
   if (entry->holder == Holder::kActive) {
     state_.Requeue(entry, QueueingStrategy::kImmediately, event, now);
-  } else if (entry->holder != Holder::kParked) {
+  } else if (entry->holder == Holder::kParked) {
+    state_.CountParked(*entry, event);
+  } else {
     state_.Requeue(entry, QueueingStrategy::kAfterBackoff, event, now);
   }
 }

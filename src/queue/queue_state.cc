@@ -137,7 +137,7 @@ void QueueState::CheckNewMember(Entry* entry, Entry* member, std::string_view ev
       member->pod->initial_attempt_timestamp = now;
     }
     metrics_.Incoming(active ? QueueMetrics::Queue::kActive : QueueMetrics::Queue::kBackoff, event,
-                      QueueMetrics::Count::kPod, *member);
+                      QueueMetrics::Count::kPod, *entry);
     return;
   }
   const Holder before = Detach(entry);
@@ -146,6 +146,10 @@ void QueueState::CheckNewMember(Entry* entry, Entry* member, std::string_view ev
   SetNotFlushed(entry);
   Park(entry, before, event,
        active ? QueueingStrategy::kImmediately : QueueingStrategy::kAfterBackoff);
+}
+
+void QueueState::CountParked(const Entry& entry, std::string_view event) {
+  metrics_.Incoming(QueueMetrics::Queue::kUnschedulable, event, QueueMetrics::Count::kPod, entry);
 }
 
 std::unique_ptr<QueuedPod> QueueState::Extract(Entry* entry) {

@@ -87,8 +87,10 @@ class QueueState {
   // A pod that joins its group, not queued yet.
   std::unique_ptr<Entry> MakeMember(std::unique_ptr<QueuedPod> pod);
   // Runs PreEnqueue for a member that its group has got since it entered activeQ or a backoffQ;
-  // gated, it takes the group along.
+  // gated, it takes the group along. As in kube-scheduler, all pods of the group count as incoming.
   void CheckNewMember(Entry* entry, Entry* member, std::string_view event, Time now);
+  // Counts the pods of a parked group as incoming: it got a pod more or fewer.
+  void CountParked(const Entry& entry, std::string_view event);
 
   // From wherever the entry is to where the strategy says, by way of PreEnqueue.
   void Requeue(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now);

@@ -174,6 +174,42 @@ TEST_F(PodGroupQueueTest, PodsComeAndGoWhileTheirGroupIsQueued) {
   EXPECT_THAT(PopGroup(), ElementsAre("c"));
 }
 
+TEST_F(PodGroupQueueTest, WithEachPodThatComesOrGoesAllOfTheGroupAreCounted) {
+  metrics::Registry registry;
+  metrics::LocalMetrics local(registry);
+  QueueOptions options;
+  options.pod_groups = &forest;
+  Make(options, QueueMetrics(&local, &clock));
+  const auto incoming = [&](metrics::Metric metric,
+                            std::initializer_list<std::string_view> labels) {
+    local.Publish();
+    return registry.Read(registry.Intern(metric, labels)).value;
+  };
+  const auto pods = [&](std::string_view place) {
+    return incoming(metrics::Metric::kQueueIncomingPods, {place, "UnscheduledPodAdd"});
+  };
+  const auto groups = [&](std::string_view place) {
+    return incoming(metrics::Metric::kQueueIncomingEntities,
+                    {place, "UnscheduledPodAdd", "podgroup"});
+  };
+  SetGroup("train");
+  AddMember("train", "a");
+  AddMember("train", "b");
+  AddMember("train", "c");
+  EXPECT_EQ(pods("active"), 1 + 2 + 3);
+  EXPECT_EQ(groups("active"), 1);
+  queue->Delete(*Member("train", "b").Ptr(), now());
+  EXPECT_EQ(pods("active"), 1 + 2 + 3 + 2);
+  gated_by["d"] = "Gate";
+  AddMember("train", "d");
+  AddMember("train", "e");
+  queue->Delete(*Member("train", "a").Ptr(), now());
+  EXPECT_EQ(pods("unschedulable"), 3 + 4 + 3);
+  EXPECT_EQ(groups("unschedulable"), 1);
+  EXPECT_EQ(groups("active"), 1);
+  queue.reset();
+}
+
 TEST_F(PodGroupQueueTest, WithoutItsPodGroupAGroupIsDissolved) {
   SetGroup("train");
   AddMember("train", "a");
