@@ -108,6 +108,16 @@ TEST_F(MetricsTest, ObjectsThatCannotBeReadCountUnderTheirResource) {
   EXPECT_THAT(Metrics(), HasSubstr("berth_undecodable_objects_total{resource=\"pods\"} 1\n"));
 }
 
+TEST_F(MetricsTest, ANodeThatOnlyPodsNameIsOneOfTheCachesNodes) {
+  Synced();
+  AddNode(MakeNode("a"));
+  AddPod(MakePod().Name("p").OnNode("gone"));
+  Turn();
+  const std::string text = Metrics();
+  EXPECT_THAT(text, HasSubstr("scheduler_cache_size{type=\"nodes\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("scheduler_cache_size{type=\"pods\"} 1\n"));
+}
+
 TEST_F(MetricsTest, ABoundPodCountsByItsAttempts) {
   Synced();
   AddNode(MakeNode("a").Allocatable({{"cpu", "4"}}));
