@@ -69,6 +69,12 @@ std::string_view SchedulingQueue::GroupOf(const api::Pod& pod) const {
   return IsMember(pod) ? std::string_view(*PodGroupNameOf(pod)) : std::string_view();
 }
 
+std::vector<ClusterEvent> SchedulingQueue::UpdateEvents(const api::Pod& old_pod,
+                                                        const api::Pod& pod) const {
+  return PodUpdateEvents(EventResource::kTargetPod, old_pod, pod,
+                         state_.options().pod_level_status);
+}
+
 void SchedulingQueue::Add(PodInfoPtr pod, Time now) {
   BERTH_ON_THREAD(owner_);
   const api::ObjectMeta& metadata = pod->pod->metadata;
@@ -106,7 +112,7 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
   const api::ObjectPtr new_object = new_pod->pod;
   if (auto* flying = in_flight_.Find(pod.metadata.uid); flying != nullptr) {
     flying->newest = new_pod;
-    for (const ClusterEvent& event : PodUpdateEvents(EventResource::kTargetPod, *old_pod, pod)) {
+    for (const ClusterEvent& event : UpdateEvents(*old_pod, pod)) {
       in_flight_.Record({&state_.hints().Match(event), old_object, new_object});
     }
     return;
@@ -125,8 +131,7 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
   state_.Replace(entry, new_pod);
   if (entry->group != nullptr) entry = entry->group;
   if (entry->holder == Holder::kParked) {
-    UpdateParked(entry, PodUpdateEvents(EventResource::kTargetPod, *old_pod, pod), old_object,
-                 new_object, now);
+    UpdateParked(entry, UpdateEvents(*old_pod, pod), old_object, new_object, now);
   }
 }
 

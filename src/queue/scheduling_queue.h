@@ -264,6 +264,8 @@ class SchedulingQueue {
   bool IsMember(const api::Pod& pod) const;
   // The name of the group that it is queued with; "": none.
   std::string_view GroupOf(const api::Pod& pod) const;
+  // What an update of a pod that waits tells plugins.
+  std::vector<ClusterEvent> UpdateEvents(const api::Pod& old_pod, const api::Pod& pod) const;
   // Takes the entry of a pod out of the queue, or out of its group there; its rejectors count no
   // more.
   std::unique_ptr<QueuedPod> TakeOut(Entry* entry, Time now);
