@@ -287,6 +287,7 @@ class SchedulingQueue {
   PodGroupQueue groups_;
   InFlightPods in_flight_;
   cache::Nominator& nominator_;
+  int64_t scheduling_cycle_ = 0;  // how often something was popped
   PeriodicTimer backoff_timer_;
   PeriodicTimer unschedulable_timer_;
 };

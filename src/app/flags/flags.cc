@@ -293,6 +293,7 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
                   "Print the version and exit; --version=raw prints more; --version=vX.Y.Z... is "
                   "accepted where it means this version.",
                   [&version](const std::string& value) { return ReadVersionFlag(value, version); });
+  flags.StandsAt("version", "false");
 
   const auto others = flags.Parse(arguments);
   if (!others) return tl::unexpected(FlagError{others.error().message, flags.Usage()});

@@ -356,6 +356,19 @@ TEST(RunFlagsTest, RefusesBadValues) {
   }
 }
 
+TEST(RunFlagsTest, FlagsThatAreNotGivenStandAtWhatKubeSchedulersDo) {
+  const std::map<std::string, std::string> values = MustParse({}).values;
+  for (const auto& [name, value] :
+       std::map<std::string, std::string>{{"allow-metric-labels", "[]"},
+                                          {"log-json-info-buffer-size", "0"},
+                                          {"log-text-info-buffer-size", "0"},
+                                          {"tls-curve-preferences", "[]"},
+                                          {"tls-sni-cert-key", "[]"},
+                                          {"version", "false"}}) {
+    EXPECT_EQ(values.at(name), value) << name;
+  }
+}
+
 TEST(RunFlagsTest, WhatIsCompatibleFollowsTheEmulatedVersion) {
   const RunFlags older = MustParse({"--emulated-version=kube=1.35"});
   EXPECT_EQ(older.gate_versions.emulated, 35);
