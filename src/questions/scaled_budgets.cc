@@ -35,29 +35,37 @@ std::optional<int64_t> PodsOfShare(const api::IntOrString& share, int64_t total)
 
 ScaledBudgets::ScaledBudgets(std::string namespace_name, const simulator::Simulation& simulation)
     : namespace_(std::move(namespace_name)) {
+  const std::vector<PodPtr> pods = Pods(simulation);
   simulation.api().ForEach(Kind::kPodDisruptionBudget, [&](const api::ObjectPtr& object) {
     const auto& budget = *api::As<api::PodDisruptionBudget>(object);
     if (budget.metadata.namespace_ == namespace_) {
-      before_.emplace(budget.metadata.name, Count(budget, simulation));
+      before_.emplace(budget.metadata.name, Count(budget, pods));
     }
   });
 }
 
 ScaledBudgets::Selected ScaledBudgets::Count(const api::PodDisruptionBudget& budget,
-                                             const simulator::Simulation& simulation) {
+                                             const std::vector<PodPtr>& pods) {
   Selected selected;
   const auto selector = LabelSelectorMatcher::Make(budget.spec.selector);
   if (!selector) return selected;
-  simulation.api().ForEachUnsorted(Kind::kPod, [&](const api::ObjectPtr& object) {
-    const auto& pod = *api::As<api::Pod>(object);
-    if (pod.metadata.namespace_ != budget.metadata.namespace_) return;
-    if (!selector->Matches(pod.metadata.labels)) return;
+  for (const PodPtr& pod : pods) {
+    if (!selector->Matches(pod->metadata.labels)) continue;
     ++selected.pods;
-    if (pod.metadata.deletion_timestamp) return;
-    if (ControllerOf(pod.metadata) != nullptr) ++selected.controlled;
-    if (IsReady(pod)) ++selected.healthy;
-  });
+    if (pod->metadata.deletion_timestamp) continue;
+    if (ControllerOf(pod->metadata) != nullptr) ++selected.controlled;
+    if (IsReady(*pod)) ++selected.healthy;
+  }
   return selected;
+}
+
+std::vector<PodPtr> ScaledBudgets::Pods(const simulator::Simulation& simulation) const {
+  std::vector<PodPtr> pods;
+  simulation.api().ForEachUnsorted(Kind::kPod, [&](const api::ObjectPtr& object) {
+    const auto& pod = std::get<PodPtr>(object);
+    if (pod->metadata.namespace_ == namespace_) pods.push_back(pod);
+  });
+  return pods;
 }
 
 api::PodDisruptionBudget ScaledBudgets::Scaled(api::PodDisruptionBudget budget,
@@ -85,13 +93,14 @@ api::PodDisruptionBudget ScaledBudgets::Scaled(api::PodDisruptionBudget budget,
 }
 
 void ScaledBudgets::Update(simulator::Simulation& simulation, Disruptions& disruptions) const {
+  const std::vector<PodPtr> pods = Pods(simulation);
   std::vector<std::pair<api::PodDisruptionBudget, api::PodDisruptionBudget>> changed;
   simulation.api().ForEach(Kind::kPodDisruptionBudget, [&](const api::ObjectPtr& object) {
     const auto& budget = *api::As<api::PodDisruptionBudget>(object);
     if (budget.metadata.namespace_ != namespace_) return;
     const auto before = before_.find(budget.metadata.name);
     if (before == before_.end()) return;
-    const Selected now = Count(budget, simulation);
+    const Selected now = Count(budget, pods);
     if (now.pods >= before->second.pods) return;
     changed.emplace_back(budget, Scaled(budget, before->second, now));
   });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "berth/api/pod_disruption_budget.h"
 #include "src/questions/node_changes.h"
@@ -31,8 +32,9 @@ class ScaledBudgets {
     int64_t controlled = 0;  // by someone who makes them again, and not being deleted
     int64_t healthy = 0;
   };
-  static Selected Count(const api::PodDisruptionBudget& budget,
-                        const simulator::Simulation& simulation);
+  static Selected Count(const api::PodDisruptionBudget& budget, const std::vector<PodPtr>& pods);
+  // Those of the namespace.
+  std::vector<PodPtr> Pods(const simulator::Simulation& simulation) const;
   // As the controller leaves it; the budget had `before`.
   static api::PodDisruptionBudget Scaled(api::PodDisruptionBudget budget, const Selected& before,
                                          const Selected& now);
