@@ -8,9 +8,9 @@
 namespace berth::app {
 namespace {
 
-using Kind = plan::Answer::Kind;
+using AnswerKind = plan::Answer::Kind;
 
-Kind KindOfRefusal(int code, const std::string& message, const std::string& reason = "") {
+AnswerKind KindOfRefusal(int code, const std::string& message, const std::string& reason = "") {
   client::ApiError error;
   error.code = code;
   error.reason = reason;
@@ -22,22 +22,24 @@ TEST(PlanAnswerTest, OnlyAConflictWithAnotherUidMeansThatThePodIsGone) {
   EXPECT_EQ(KindOfRefusal(409,
                           "Operation cannot be fulfilled on Pod \"web\": Precondition failed: UID "
                           "in precondition: a, UID in object meta: b"),
-            Kind::kGone);
+            AnswerKind::kGone);
   EXPECT_EQ(KindOfRefusal(409,
                           "Operation cannot be fulfilled on pods \"web\": the UID in the "
                           "precondition (a) does not match the UID in record (b)"),
-            Kind::kGone);
-  EXPECT_EQ(KindOfRefusal(409, "the object has been modified"), Kind::kLater);
-  EXPECT_EQ(KindOfRefusal(409, "admission webhook \"guard\" denied the request"), Kind::kLater);
+            AnswerKind::kGone);
+  EXPECT_EQ(KindOfRefusal(409, "the object has been modified"), AnswerKind::kLater);
+  EXPECT_EQ(KindOfRefusal(409, "admission webhook \"guard\" denied the request"),
+            AnswerKind::kLater);
 }
 
 TEST(PlanAnswerTest, OtherAnswersByTheirCode) {
-  EXPECT_EQ(PlanAnswerOf(client::Response{.code = 201}, "https://server").kind, Kind::kDone);
-  EXPECT_EQ(KindOfRefusal(404, "pods \"web\" not found"), Kind::kGone);
-  EXPECT_EQ(KindOfRefusal(429, "would violate the budget"), Kind::kLater);
-  EXPECT_EQ(KindOfRefusal(500, "etcd is slow"), Kind::kLater);
-  EXPECT_EQ(KindOfRefusal(403, "no"), Kind::kRefused);
-  EXPECT_EQ(KindOfRefusal(409, "events \"web.plan\" already exists", "AlreadyExists"), Kind::kDone)
+  EXPECT_EQ(PlanAnswerOf(client::Response{.code = 201}, "https://server").kind, AnswerKind::kDone);
+  EXPECT_EQ(KindOfRefusal(404, "pods \"web\" not found"), AnswerKind::kGone);
+  EXPECT_EQ(KindOfRefusal(429, "would violate the budget"), AnswerKind::kLater);
+  EXPECT_EQ(KindOfRefusal(500, "etcd is slow"), AnswerKind::kLater);
+  EXPECT_EQ(KindOfRefusal(403, "no"), AnswerKind::kRefused);
+  EXPECT_EQ(KindOfRefusal(409, "events \"web.plan\" already exists", "AlreadyExists"),
+            AnswerKind::kDone)
       << "an event of an earlier run";
 }
 
