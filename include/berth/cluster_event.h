@@ -103,9 +103,10 @@ std::vector<ClusterEventWithHint> AllClusterEvents(bool pod_groups);
 
 // What changed between two versions of a pod or a node, one event each, in kube-scheduler's order.
 // A pod update that changed nothing a plugin registers for yields the generic kUpdate; a node
-// update of that kind yields nothing. `resource` is kAssignedPod, kUnscheduledPod or kTargetPod.
+// update of that kind yields nothing. `resource` is kAssignedPod, kUnscheduledPod or kTargetPod;
+// `pod_level_status`: the feature gate InPlacePodLevelResourcesVerticalScaling is on.
 std::vector<ClusterEvent> PodUpdateEvents(EventResource resource, const api::Pod& old_pod,
-                                          const api::Pod& new_pod);
+                                          const api::Pod& new_pod, bool pod_level_status = true);
 std::vector<ClusterEvent> NodeUpdateEvents(const api::Node& old_node, const api::Node& new_node);
 
 }  // namespace berth

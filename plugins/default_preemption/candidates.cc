@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -315,6 +316,38 @@ void Victims::Add(NodeRow row, std::vector<Victim>& victims) {
 void Victims::OnNode(NodeRow row, std::vector<Victim>& victims) {
   ++lists_;
   Add(row, victims);
+}
+
+std::vector<PodGroupState::Member> Victims::OnGoneNodes(
+    const std::vector<const PodInfo*>& evicted) {
+  std::vector<PodGroupState::Member> found;
+  std::set<const api::ObjectMeta*> seen;
+  for (const PodInfo* pod : evicted) {
+    const api::PodGroup* object = GroupOf(*pod);
+    if (object == nullptr) continue;
+    const Disruption& disruption = DisruptionOf(*object);
+    const api::ObjectMeta* whole = disruption.evicted_with;
+    if (whole == nullptr || !seen.insert(whole).second) continue;
+    const PodGroupForest& forest = handle_.pod_group_forest();
+    const PodGroupNode* group = disruption.disrupts == Disrupts::kCompositePodGroup
+                                    ? forest.FindComposite(whole->namespace_, whole->name)
+                                    : forest.Find(whole->namespace_, whole->name);
+    if (group != nullptr) AddOnGoneNodes(*group, 1, found);
+  }
+  return found;
+}
+
+void Victims::AddOnGoneNodes(const PodGroupNode& group, int depth,
+                             std::vector<PodGroupState::Member>& found) const {
+  if (!group.object || depth > kMaxPodGroupTreeDepth) return;
+  for (const PodGroupNode* child : group.children) AddOnGoneNodes(*child, depth + 1, found);
+  if (group.composite) return;
+  const api::ObjectMeta& metadata = group.object.metadata();
+  const PodGroupState* state = handle_.pod_groups().Find(metadata.namespace_, metadata.name);
+  if (state == nullptr) return;
+  for (const auto& [uid, member] : state->members) {
+    if (member.placed && snapshot_.FindNode(member.node_name) == kNoRow) found.push_back(member);
+  }
 }
 
 std::vector<Victim> Victims::InCluster() {

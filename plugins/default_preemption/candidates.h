@@ -85,6 +85,8 @@ class Victims {
   void OnNode(NodeRow row, std::vector<Victim>& victims);
   // Those of the whole cluster, in the order of their first pods.
   std::vector<Victim> InCluster();
+  // The pods, on nodes that are gone, of the groups that are evicted whole with one of `evicted`.
+  std::vector<PodGroupState::Member> OnGoneNodes(const std::vector<const PodInfo*>& evicted);
 
  private:
   // A group that is evicted whole.
@@ -107,6 +109,9 @@ class Victims {
   const Disruption& DisruptionOf(const api::PodGroup& group);
   void Add(NodeRow row, std::vector<Victim>& victims);
   void FindPodsOfGroups();
+  // Of one group and of those below it; `depth`: how far down it is.
+  void AddOnGoneNodes(const PodGroupNode& group, int depth,
+                      std::vector<PodGroupState::Member>& found) const;
 
   const Handle& handle_;
   const Snapshot& snapshot_;

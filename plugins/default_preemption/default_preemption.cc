@@ -206,6 +206,16 @@ PostFilterResult DefaultPreemption::Unhelpful(CycleState& state, const Snapshot&
           NominatingInfo{NominatingMode::kOverride, ""}};
 }
 
+std::vector<EvictedPod> DefaultPreemption::OnGoneNodes(
+    const Snapshot& snapshot, const std::vector<const PodInfo*>& evicted) const {
+  std::vector<EvictedPod> pods;
+  if (!handle_.features().generic_workload) return pods;
+  for (const PodGroupState::Member& member : Victims(handle_, snapshot).OnGoneNodes(evicted)) {
+    if (!member.pod->metadata.deletion_timestamp) pods.push_back({member.pod, member.node_name});
+  }
+  return pods;
+}
+
 void DefaultPreemption::Execute(const PodInfo& pod, const Snapshot& snapshot,
                                 const Candidate& candidate) {
   handle_.ObserveMetric("preemption_victims", {}, static_cast<double>(candidate.victims.size()));
@@ -213,7 +223,7 @@ void DefaultPreemption::Execute(const PodInfo& pod, const Snapshot& snapshot,
     handle_.CountMetric("preemption_pdb_violations_total", {kPod},
                         static_cast<double>(candidate.num_pdb_violations));
   }
-  std::vector<EvictedPod> victims;
+  std::vector<EvictedPod> victims = OnGoneNodes(snapshot, candidate.victims);
   const std::string& node_name = snapshot.node(candidate.row).metadata.name;
   for (const PodInfo* victim : candidate.victims) {
     if (victim->pod->metadata.deletion_timestamp) continue;

@@ -109,6 +109,9 @@ class DefaultPreemption : public PreemptionPlugin,
                        PodGroupDryRun& dry_run, std::vector<RankedVictim>& evicted);
   void Execute(const PodGroupInfo& group, const Snapshot& snapshot,
                const std::vector<RankedVictim>& evicted);
+  // What a pod that goes takes along although its own node is gone: see Victims::OnGoneNodes().
+  std::vector<EvictedPod> OnGoneNodes(const Snapshot& snapshot,
+                                      const std::vector<const PodInfo*>& evicted) const;
   size_t NumCandidates(size_t nodes) const;
   Status Reject(const CycleState& state, std::string_view message) const;
 

@@ -152,7 +152,11 @@ Status DefaultPreemption::SelectVictims(CycleState& state, const PodGroupInfo& g
 
 void DefaultPreemption::Execute(const PodGroupInfo& group, const Snapshot& snapshot,
                                 const std::vector<RankedVictim>& evicted) {
-  std::vector<EvictedPod> pods;
+  std::vector<const PodInfo*> whole;
+  for (const RankedVictim& ranked : evicted) {
+    if (ranked.victim.group() != nullptr) whole.push_back(ranked.victim.pods().front().info);
+  }
+  std::vector<EvictedPod> pods = OnGoneNodes(snapshot, whole);
   size_t num_pods = 0;
   int64_t disruptions = 0;
   int64_t broken_budgets = 0;

@@ -36,6 +36,8 @@ using Outcome = ClaimAnswer::Outcome;
 constexpr Duration kLongestUnshown = std::chrono::seconds(120);
 // How often kube-scheduler looks whether a claim's time for its conditions is over.
 constexpr Duration kLookPeriod = std::chrono::seconds(5);
+// Between two reads of a claim whose write got no answer, at most.
+constexpr Duration kLongestPause = std::chrono::seconds(10);
 constexpr std::string_view kTimedOut = "device binding timeout";
 
 bool IsReservedFor(const api::ResourceClaim& claim,
@@ -156,7 +158,6 @@ void ClaimBinding::Make() {
 }
 
 void ClaimBinding::Try() {
-  if (cancellation_.cancelled()) return FailWith("binding devices: context canceled");
   const ReservedClaims::Claim& claim = current();
   const std::string name = claim.claim->metadata.Key();
   if (claim.claim->metadata.deletion_timestamp) {
@@ -167,6 +168,7 @@ void ClaimBinding::Try() {
       allocation && (claim.allocation == nullptr || HasSameDevices(*allocation, *claim.allocation));
   // An answer got lost, and this is what was written; or the group has it.
   if (as_wanted && IsReservedFor(*claim.claim, claim.consumer)) return OnWritten(claim.claim);
+  if (cancellation_.cancelled()) return FailWith("binding devices: context canceled");
   if (claim.allocation == nullptr) return WriteStatus(claim.claim);
   if (!allocation) return AddFinalizer(claim.claim);
   if (as_wanted && claim.of_group) return WriteStatus(claim.claim);
@@ -201,17 +203,30 @@ void ClaimBinding::WriteStatus(const ClaimPtr& claim) {
       std::string(wanted.allocation != nullptr ? "add allocation and reservation to claim "
                                                : "add reservation to claim ") +
       claim->metadata.Key();
-  handle_.claim_writer().WriteStatus(changed,
-                                     [self = shared_from_this(), doing](ClaimAnswer answer) {
-                                       if (!answer.ok()) return self->OnFailed(answer, doing);
-                                       self->OnWritten(std::move(answer.claim));
-                                     });
+  handle_.claim_writer().WriteStatus(
+      changed, [self = shared_from_this(), doing](ClaimAnswer answer) {
+        self->write_lost_ =
+            answer.outcome == Outcome::kUnknown && self->current().allocation != nullptr;
+        if (!answer.ok()) return self->OnFailed(answer, doing);
+        self->OnWritten(std::move(answer.claim));
+      });
 }
 
 void ClaimBinding::OnFailed(const ClaimAnswer& answer, const std::string& doing) {
   const bool again = answer.outcome == Outcome::kConflict || answer.outcome == Outcome::kUnknown;
-  if (!again || ++tries_ >= kMaxTries) return FailWith(doing + ": " + answer.error);
-  Reread();
+  if (again && ++tries_ < kMaxTries) return Reread();
+  if (write_lost_ && answer.outcome != Outcome::kNotFound) return ReadLater();
+  FailWith(doing + ": " + answer.error);
+}
+
+// Until it is known whether the allocation was written, its devices must not be given to another
+// claim, whatever becomes of the pod.
+void ClaimBinding::ReadLater() {
+  ObjectWait wait;
+  wait.check = [] { return std::nullopt; };
+  wait.timeout = std::exchange(pause_, std::min(2 * pause_, kLongestPause));
+  handle_.WaitFor(std::move(wait), uncancelled_,
+                  [self = shared_from_this()](const AsyncStatus&) { self->Reread(); });
 }
 
 void ClaimBinding::Reread() {
@@ -225,6 +240,7 @@ void ClaimBinding::Reread() {
         if (!answer.ok()) {
           return self->OnFailed(answer, "get updated claim " + name + " after conflict");
         }
+        self->write_lost_ = false;
         self->current().claim = std::move(answer.claim);
         self->Try();
       });

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,7 +48,9 @@ bool IsBindingTimedOut(const api::ResourceClaim& claim, Duration timeout, Time n
 // has been called.
 class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
  public:
-  static constexpr int kMaxTries = 5;  // of one claim
+  // Of one claim, but for reads that tell whether it got its devices by a write without an answer:
+  // those go on until one is answered.
+  static constexpr int kMaxTries = 5;
 
   // `of_node`: what the claims take of the node, to be written, too; may be nullptr. It, `handle`
   // and `cancellation` must live until `done` is called.
@@ -58,6 +62,13 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
   void Start() { Next(); }
 
  private:
+  // Of what goes on all the same.
+  class Uncancelled final : public Cancellation {
+   public:
+    bool cancelled() const override { return false; }
+    void OnCancel(std::function<void()> /*hook*/) override {}
+  };
+
   ReservedClaims::Claim& current() { return reserved_->claims[index_]; }
 
   // Goes on with claims_[index_].
@@ -67,6 +78,7 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
   void GiveTurn(ClaimPtr written);
   void Try();
   void Reread();
+  void ReadLater();
   void AddFinalizer(ClaimPtr claim);
   void WriteStatus(const ClaimPtr& claim);
   // The claim is allocated and reserved.
@@ -103,6 +115,9 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
 
   size_t index_ = 0;
   int tries_ = 0;
+  bool write_lost_ = false;  // whether current() got its devices is not known
+  Duration pause_ = std::chrono::milliseconds(100);
+  Uncancelled uncancelled_;
   bool has_turn_ = false;
   Time wait_began_;   // by the stopwatch
   Time first_asked_;  // the same by the clock

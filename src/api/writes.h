@@ -41,13 +41,14 @@ struct PodStatusChange {
 };
 
 // PATCH .../pods/<name>/status. nullopt when `change` would change nothing. With `uid` the server
-// refuses (409) when the pod has been recreated; "" patches any pod of the name.
+// refuses (422: the UID is immutable) when the pod has been recreated; "" patches any pod of the
+// name.
 std::optional<std::string> PodStatusPatch(const PodStatus& old, const PodStatusChange& change,
                                           std::string_view uid);
 
 // PATCH .../podgroups/<name>/status, a strategic merge patch: adds the condition to `old`, or puts
 // it in the place of the one of its type, whose last_transition_time stays unless the status
-// changes. nullopt when that would change nothing. The server refuses (409) when the group has been
+// changes. nullopt when that would change nothing. The server refuses (422) when the group has been
 // recreated.
 std::optional<std::string> PodGroupStatusPatch(const std::vector<Condition>& old,
                                                Condition condition, std::string_view uid);

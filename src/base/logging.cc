@@ -168,6 +168,8 @@ int LogVerbosity() {
                   vmodule_verbosity.load(std::memory_order_relaxed));
 }
 
+int LogVerbositySet() { return verbosity.load(std::memory_order_relaxed); }
+
 void FlushLogs() {
   StandardError().flush();
   StandardOutput().flush();

@@ -42,6 +42,8 @@ void SetUpLogging(const LogOptions& options);
 void SetLogVerbosity(int verbosity);
 // The most verbose that any file is.
 int LogVerbosity();
+// What was set last, without --vmodule.
+int LogVerbositySet();
 // Writes out what is buffered.
 void FlushLogs();
 

@@ -10,20 +10,6 @@
 #include "src/binding/status_write.h"
 
 namespace berth::binding {
-namespace {
-
-// Whether there is no pod of that name, or another one by now, whose UID the request does not name.
-// A patch of the other one is invalid, a deletion is a conflict; both may have other reasons, such
-// as a webhook's, that say nothing of the pod.
-bool Gone(const client::ApiError& error) {
-  const auto says = [&error](std::string_view words) {
-    return error.message.find(words) != std::string::npos;
-  };
-  return error.code == 404 || (error.code == 422 && says("metadata.uid")) ||
-         (error.code == 409 && (says("UID in precondition") || says("UID in the precondition")));
-}
-
-}  // namespace
 
 class PodEvictor::Impl : public std::enable_shared_from_this<PodEvictor::Impl> {
  public:
@@ -71,7 +57,7 @@ void PodEvictor::Impl::Mark(const PodPtr& pod, const api::PodStatusChange& chang
                                     std::move(*body), client::Priority::kEviction, random_.Next(),
                                     [weak = weak_from_this(), pod, done = std::move(done)](
                                         const std::optional<client::ApiError>& error) {
-                                      if (error && Gone(*error)) {
+                                      if (error && error->object_is_gone()) {
                                         done({Code::kSkip});
                                       } else if (error) {
                                         done({Code::kError, error->ToString()});
@@ -93,7 +79,7 @@ void PodEvictor::Impl::Delete(const api::ObjectMeta& pod, AsyncDone done) {
   api_.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {
     if (result.has_value()) {
       done({});
-    } else if (Gone(result.error())) {
+    } else if (result.error().object_is_gone()) {
       done({Code::kSkip});
     } else {
       done({Code::kError, result.error().ToString()});
@@ -113,7 +99,7 @@ void PodEvictor::Impl::Ask(const PodPtr& pod, AsyncDone done) {
   api_.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {
     if (result.has_value()) {
       done({});
-    } else if (Gone(result.error())) {
+    } else if (result.error().object_is_gone()) {
       done({Code::kSkip});
     } else if (result.error().code == 429) {
       done({Code::kUnschedulable, result.error().ToString()});

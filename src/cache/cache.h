@@ -158,6 +158,8 @@ class Cache final : public Snapshot {
 
   size_t num_pods() const { return pods_.size(); }
   size_t num_assumed() const { return pods_.num_assumed(); }
+  // Nodes, and names that only pods on a ghost row give.
+  size_t num_node_names() const { return row_by_name_.size(); }
   // Rows run from 0; some are free.
   NodeRow num_rows() const { return static_cast<NodeRow>(rows_.size()); }
   // The resources that the row offers, or its pods take; ascending.

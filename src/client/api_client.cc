@@ -5,6 +5,14 @@
 
 namespace berth::client {
 
+bool ApiError::object_is_gone() const {
+  const auto says = [this](std::string_view words) {
+    return message.find(words) != std::string::npos;
+  };
+  return code == 404 || (code == 422 && says("metadata.uid")) ||
+         (code == 409 && (says("UID in precondition") || says("UID in the precondition")));
+}
+
 std::string ApiError::ToString() const {
   std::string text = message.empty() ? "no message" : message;
   if (code != 0) {

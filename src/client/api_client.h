@@ -78,6 +78,10 @@ struct ApiError {
 
   // Whether the server may or may not have done what was asked: no answer, or 5xx.
   bool unknown_outcome() const { return !never_sent && (code == 0 || code >= 500); }
+  // Whether there is no object of the name, or another one by now, whose UID the request does not
+  // name. The server calls a patch of the other one invalid, and all else a conflict; both may have
+  // other reasons, such as a webhook's, that say nothing of the object.
+  bool object_is_gone() const;
   // "pods \"web\" not found (404 NotFound)" or the transport's text.
   std::string ToString() const;
 };

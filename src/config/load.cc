@@ -277,9 +277,9 @@ Result<Document> Parse(std::string_view text, std::string_view file_name) {
     read.value = *std::move(value);
     return read;
   }
-  auto documents = documents::ParseYaml(text, file_name);
-  if (!documents) return Fail(AsStrict(documents.error().message));
-  return Document{.value = documents->empty() ? ConfigValue() : std::move(documents->front())};
+  auto first = documents::ParseFirstYaml(text, file_name);
+  if (!first) return Fail(AsStrict(first.error().message));
+  return Document{.value = *std::move(first)};
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ namespace berth::documents {
 // have; with the file and the line. `file_name` may be "".
 Result<std::vector<ConfigValue>> ParseYaml(std::string_view text, std::string_view file_name);
 
+// The first document alone, null where it is empty: what follows it is not looked at, and may be no
+// YAML. Errors: as ParseYaml's.
+Result<ConfigValue> ParseFirstYaml(std::string_view text, std::string_view file_name);
+
 // Takes one document over; they are numbered from 1, empty ones too. A failure ends the parsing.
 using YamlVisitor = std::function<Result<void>(ConfigValue&& document, size_t number)>;
 // Called now and then with the number of characters that have been read.
@@ -35,6 +39,8 @@ struct YamlOptions {
   // Where the text begins in its file.
   int first_line = 1;
   size_t first_document = 1;
+  // Nothing behind the first document matters.
+  bool first_only = false;
 };
 
 // The same, document by document; a document with an error is not visited, nor is any after it.

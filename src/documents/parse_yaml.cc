@@ -37,9 +37,11 @@ Result<void> ForEachYamlDocument(std::string_view text, std::string_view file_na
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    while (!builder.failed() && parser.HandleNextDocument(builder)) {
+    while (!builder.done() && parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::ParserException& error) {
+    // The parser looks ahead.
+    if (builder.done()) return builder.Finish(file_name);
     return Fail(YamlBuilder::At(file_name, builder.LineOf(error.mark)) + "yaml: " + error.msg);
   } catch (const std::exception& error) {
     return Fail(std::string(file_name) + ": yaml: " + error.what());
@@ -55,6 +57,17 @@ Result<std::vector<ConfigValue>> ParseYaml(std::string_view text, std::string_vi
   };
   if (auto read = ForEachYamlDocument(text, file_name, collect); !read) return Fail(read.error());
   return documents;
+}
+
+Result<ConfigValue> ParseFirstYaml(std::string_view text, std::string_view file_name) {
+  ConfigValue first;
+  const auto keep = [&first](ConfigValue&& document, size_t) -> Result<void> {
+    first = std::move(document);
+    return {};
+  };
+  auto read = ForEachYamlDocument(text, file_name, keep, nullptr, {.first_only = true});
+  if (!read) return Fail(read.error());
+  return first;
 }
 
 }  // namespace berth::documents

@@ -128,13 +128,14 @@ class YamlBuilder final : public YAML::EventHandler {
   Result<void> Finish(std::string_view file);
   // Nothing that is still to come matters.
   bool failed() const { return fatal_.has_value() || refusal_.has_value(); }
+  bool done() const { return failed() || (options_.first_only && ended_ > 0); }
 
   // "file:line: ", "line N: " without a name.
   static std::string At(std::string_view file, int line);
   int LineOf(const YAML::Mark& mark) const { return mark.line + options_.first_line; }
 
   void OnDocumentStart(const YAML::Mark& mark) override;
-  void OnDocumentEnd() override {}
+  void OnDocumentEnd() override { ++ended_; }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override;
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -194,6 +195,7 @@ class YamlBuilder final : public YAML::EventHandler {
   int document_at_ = -1;  // where the last document began
   size_t copied_values_ = 0;
   size_t copied_text_ = 0;
+  size_t ended_ = 0;
   bool repeated_ = false;  // a key stands twice in a map of the document
   std::vector<Problem> problems_;
   std::optional<Problem> fatal_;

@@ -41,6 +41,10 @@ class Disruptions {
   void Add(const PodPtr& pod);
   // Takes in which pods have nodes by now.
   void Update();
+  // The budget is `after` from now on, besides what is lost.
+  void Replace(const api::PodDisruptionBudget& before, const api::PodDisruptionBudget& after) {
+    budgets_.Replace(before, after);
+  }
 
  private:
   const simulator::Simulation& simulation_;

@@ -10,6 +10,7 @@
 #include "src/base/suggestion.h"
 #include "src/documents/parse.h"
 #include "src/questions/node_changes.h"
+#include "src/questions/scaled_budgets.h"
 #include "src/simulator/cluster_files.h"
 #include "src/simulator/missing_references.h"
 #include "src/simulator/picture.h"
@@ -249,9 +250,11 @@ Result<void> Carry(const WhatIf& question, const PartNames& names, Simulation& s
   }
   for (const Scale& scale : question.scale) {
     if (interrupted()) break;
+    const ScaledBudgets budgets(scale.namespace_, simulation);
     if (auto scaled = CarryOne(scale, question, admission, simulation); !scaled) {
       return Fail(scaled.error().Within(names.scale));
     }
+    budgets.Update(simulation, disruptions);
   }
   for (const std::string& node : question.drain) {
     if (interrupted()) break;

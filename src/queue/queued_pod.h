@@ -85,6 +85,8 @@ struct QueueOptions {
   // Feature gate InPlacePodVerticalScalingSchedulerPreemption: pods whose resize is deferred are
   // queued too, each alone.
   bool deferred_resizes = false;
+  // Feature gate InPlacePodLevelResourcesVerticalScaling: see PodUpdateEvents().
+  bool pod_level_status = true;
 };
 
 using QueueLess = std::function<bool(const QueueSortKey&, const QueueSortKey&)>;

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "berth/in_tree/pod_groups.h"
 #include "berth/resources.h"
+#include "src/base/json.h"
 #include "src/base/key_text.h"
 #include "src/base/logging.h"
 #include "src/cache/nominator.h"
@@ -35,6 +37,21 @@ std::string_view PlaceName(Place place) {
       break;
   }
   return "";
+}
+
+// From which verbosity on it is logged where a pod goes after an attempt.
+constexpr int kMoveVerbosity = 3;
+
+// As kube-scheduler logs a set of names: {"NodeAffinity":{},"NodePorts":{}}.
+std::string RejectorsOf(const QueuedPod& pod) {
+  std::set<std::string_view> names(pod.unschedulable_plugins.begin(),
+                                   pod.unschedulable_plugins.end());
+  names.insert(pod.pending_plugins.begin(), pod.pending_plugins.end());
+  std::string text;
+  base::JsonObject set(text);
+  for (const std::string_view name : names) set.Key(name) += "{}";
+  set.Close();
+  return text;
 }
 
 // How kube-scheduler labels a pod's mark in scheduler_inflight_events.
@@ -67,6 +84,12 @@ bool SchedulingQueue::IsMember(const api::Pod& pod) const {
 
 std::string_view SchedulingQueue::GroupOf(const api::Pod& pod) const {
   return IsMember(pod) ? std::string_view(*PodGroupNameOf(pod)) : std::string_view();
+}
+
+std::vector<ClusterEvent> SchedulingQueue::UpdateEvents(const api::Pod& old_pod,
+                                                        const api::Pod& pod) const {
+  return PodUpdateEvents(EventResource::kTargetPod, old_pod, pod,
+                         state_.options().pod_level_status);
 }
 
 void SchedulingQueue::Add(PodInfoPtr pod, Time now) {
@@ -106,7 +129,7 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
   const api::ObjectPtr new_object = new_pod->pod;
   if (auto* flying = in_flight_.Find(pod.metadata.uid); flying != nullptr) {
     flying->newest = new_pod;
-    for (const ClusterEvent& event : PodUpdateEvents(EventResource::kTargetPod, *old_pod, pod)) {
+    for (const ClusterEvent& event : UpdateEvents(*old_pod, pod)) {
       in_flight_.Record({&state_.hints().Match(event), old_object, new_object});
     }
     return;
@@ -125,8 +148,7 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
   state_.Replace(entry, new_pod);
   if (entry->group != nullptr) entry = entry->group;
   if (entry->holder == Holder::kParked) {
-    UpdateParked(entry, PodUpdateEvents(EventResource::kTargetPod, *old_pod, pod), old_object,
-                 new_object, now);
+    UpdateParked(entry, UpdateEvents(*old_pod, pod), old_object, new_object, now);
   }
 }
 
@@ -174,7 +196,10 @@ std::unique_ptr<QueuedPod> SchedulingQueue::Pop() {
     }
     std::unique_ptr<QueuedPod> popped =
         entry->is_group() ? groups_.Pop(entry) : state_.Extract(entry);
-    if (Launch(*popped)) return popped;
+    if (Launch(*popped)) {
+      ++scheduling_cycle_;
+      return popped;
+    }
     if (popped->group != nullptr) groups_.Abandon();
   }
   return nullptr;
@@ -255,13 +280,22 @@ Place SchedulingQueue::AddUnschedulablePodIfNotPresent(std::unique_ptr<QueuedPod
     return WhereIs(key);
   }
   Entry* entry = state_.Insert(std::move(pod));
-  state_.Requeue(entry, StrategyAfterAttempt(*entry), kScheduleAttemptFailure, now);
+  const QueueingStrategy strategy = StrategyAfterAttempt(*entry);
+  // A gate may become one of the rejectors.
+  const std::string rejectors =
+      base::LogVerbosity() >= kMoveVerbosity ? RejectorsOf(*entry->pod) : "";
+  state_.Requeue(entry, strategy, kScheduleAttemptFailure, now);
   Done(uid);
-  if (base::LogVerbosity() >= 3) {
-    base::LogV(3, "Pod moved to an internal scheduling queue",
+  if (base::LogVerbosity() >= kMoveVerbosity) {
+    base::LogField plugins("unschedulable plugins", rejectors);
+    plugins.is_text = false;
+    base::LogV(kMoveVerbosity, "Pod moved to an internal scheduling queue",
                {{"pod", entry->key},
                 {"event", kScheduleAttemptFailure},
-                {"queue", PlaceName(WhereIs(entry->key))}});
+                {"queue", PlaceName(WhereIs(entry->key))},
+                {"schedulingCycle", scheduling_cycle_},
+                {"hint", static_cast<int>(strategy)},
+                plugins});
   }
   return WhereIs(entry->key);
 }

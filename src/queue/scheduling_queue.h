@@ -264,6 +264,8 @@ class SchedulingQueue {
   bool IsMember(const api::Pod& pod) const;
   // The name of the group that it is queued with; "": none.
   std::string_view GroupOf(const api::Pod& pod) const;
+  // What an update of a pod that waits tells plugins.
+  std::vector<ClusterEvent> UpdateEvents(const api::Pod& old_pod, const api::Pod& pod) const;
   // Takes the entry of a pod out of the queue, or out of its group there; its rejectors count no
   // more.
   std::unique_ptr<QueuedPod> TakeOut(Entry* entry, Time now);
@@ -285,6 +287,7 @@ class SchedulingQueue {
   PodGroupQueue groups_;
   InFlightPods in_flight_;
   cache::Nominator& nominator_;
+  int64_t scheduling_cycle_ = 0;  // how often something was popped
   PeriodicTimer backoff_timer_;
   PeriodicTimer unschedulable_timer_;
 };

@@ -134,11 +134,13 @@ void EventHandlers::AddPod(const PodPtr& pod, Time now) {
 }
 
 void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now) {
+  const bool pod_level_status = state_.features.in_place_pod_level_resources_vertical_scaling;
   if (Assigned(*old_pod)) {
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     UpdateResize(old_pod, info, now);
     AddToCache(info);
-    for (const ClusterEvent& event : PodUpdateEvents(EventResource::kAssignedPod, *old_pod, *pod)) {
+    for (const ClusterEvent& event :
+         PodUpdateEvents(EventResource::kAssignedPod, *old_pod, *pod, pod_level_status)) {
       Move(event.resource, event.action, old_pod, pod, now);
       metrics_.Handled(event.resource, event.action);
     }
@@ -166,7 +168,7 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
   if (ours && old_pod->metadata.resource_version != pod->metadata.resource_version) {
     UpdatePendingPod(old_pod, pod, now);
     for (const ClusterEvent& event :
-         PodUpdateEvents(EventResource::kUnscheduledPod, *old_pod, *pod)) {
+         PodUpdateEvents(EventResource::kUnscheduledPod, *old_pod, *pod, pod_level_status)) {
       if (event.action != action::kUpdate) metrics_.Handled(event.resource, event.action);
     }
     metrics_.Handled(EventResource::kUnscheduledPod, action::kUpdate);

@@ -267,7 +267,7 @@ void Loop::PublishMetrics(Time now) {
   // A standby's queue is not what waits: the leader has tried and parked some of it.
   if (leading_) parts_.queue.UpdateGauges();
   metrics::LocalMetrics& metrics = state_.metrics;
-  metrics.Set(series_.nodes, static_cast<double>(state_.cluster.cache.num_nodes()));
+  metrics.Set(series_.nodes, static_cast<double>(state_.cluster.cache.num_node_names()));
   metrics.Set(series_.pods, static_cast<double>(state_.cluster.cache.num_pods()));
   metrics.Set(series_.assumed_pods, static_cast<double>(state_.cluster.cache.num_assumed()));
   metrics.Set(series_.binding, static_cast<double>(parts_.binding_cycles.size()));

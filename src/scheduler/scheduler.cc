@@ -32,6 +32,7 @@ queue::QueueOptions MakeQueueOptions(const SchedulerOptions& options, SchedulerS
   queue.pod_max_in_unschedulable_pods_duration = options.pod_max_in_unschedulable_pods_duration;
   queue.pop_from_backoff_q = options.features.scheduler_pop_from_backoff_q;
   queue.deferred_resizes = options.features.in_place_pod_vertical_scaling_scheduler_preemption;
+  queue.pod_level_status = options.features.in_place_pod_level_resources_vertical_scaling;
   if (state.features.pod_groups()) queue.pod_groups = &state.cluster.pod_group_forest;
   return queue;
 }

@@ -135,15 +135,16 @@ std::vector<ClusterEventWithHint> AllClusterEvents(bool pod_groups) {
 }
 
 std::vector<ClusterEvent> PodUpdateEvents(EventResource resource, const api::Pod& old_pod,
-                                          const api::Pod& new_pod) {
+                                          const api::Pod& new_pod, bool pod_level_status) {
   std::vector<ClusterEvent> events;
   const auto add = [&](bool changed, ActionType action) {
     if (changed) events.push_back({resource, action});
   };
   add(old_pod.metadata.labels != new_pod.metadata.labels, action::kUpdatePodLabel);
   if (!SameRequests(old_pod, new_pod)) {
-    const api::ResourceList old_requests = PodRequests(old_pod, {.use_status = true});
-    const api::ResourceList new_requests = PodRequests(new_pod, {.use_status = true});
+    const PodRequestsOptions options{.use_status = true, .pod_level_status = pod_level_status};
+    const api::ResourceList old_requests = PodRequests(old_pod, options);
+    const api::ResourceList new_requests = PodRequests(new_pod, options);
     add(AnyShrinks(old_requests, new_requests), action::kUpdatePodScaleDown);
     add(AnyShrinks(new_requests, old_requests), action::kUpdatePodScaleUp);
   }

@@ -176,4 +176,17 @@ void EvictionBudgets::Count(const api::Pod& pod, int by) {
   }
 }
 
+void EvictionBudgets::Replace(const api::PodDisruptionBudget& before,
+                              const api::PodDisruptionBudget& after) {
+  const auto found = by_namespace_.find(before.metadata.namespace_);
+  if (found == by_namespace_.end()) return;
+  const std::string key = before.metadata.Key();
+  for (Budget& budget : found->second) {
+    if (budget.key != key) continue;
+    budget.allowed += after.status.disruptions_allowed - before.status.disruptions_allowed;
+    budget.healthy += after.status.current_healthy - before.status.current_healthy;
+    budget.desired = after.status.desired_healthy;
+  }
+}
+
 }  // namespace berth::inline in_tree

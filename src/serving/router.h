@@ -21,6 +21,8 @@ class Router {
   void Handle(std::string path, Handler handler);
   // The same for an answer that needs no waiting.
   void Answer(std::string path, std::function<Response(const Request&)> answer);
+  // The same, whatever the method is.
+  void AnswerAll(std::string path, std::function<Response(const Request&)> answer);
   // This method of the path, which may have others.
   void HandleMethod(std::string_view path, std::string method, Handler handler);
 

@@ -16,6 +16,7 @@ namespace berth::simulator {
 namespace {
 
 // An annotation that no pod has but between its defaults and its admission.
+constexpr const char* kNodeCritical = "system-node-critical";
 constexpr std::string_view kNote = "simulator.berth.dev/runtime-class";
 
 void EraseNote(api::Pod& pod) {
@@ -433,13 +434,15 @@ void AppendJson(const AdmissionObjects& objects, std::string_view& separator, st
 
 Admission::Admission() {
   for (const auto& [name, value] : {std::pair("system-cluster-critical", 2'000'000'000),
-                                    std::pair("system-node-critical", 2'000'001'000)}) {
+                                    std::pair(kNodeCritical, 2'000'001'000)}) {
     stated_[name] = {name, value, std::nullopt, false};
   }
 }
 
 void Admission::Add(const AdmissionObjects& stated) {
   for (const PriorityClass& one : stated.priority_classes) stated_[one.name] = one;
+  const auto is_own = [](const PriorityClass& one) { return one.name == kNodeCritical; };
+  has_all_classes_ = has_all_classes_ || std::ranges::any_of(stated.priority_classes, is_own);
   default_ = nullptr;
   // Of several defaults the API server takes the lowest.
   for (const auto& [name, one] : stated_) {
@@ -517,6 +520,9 @@ void Admission::CheckPriority(const api::PodSpec& spec, std::vector<Refusal>& re
   const std::string& name = spec.priority_class_name;
   const PriorityClass* meant = name.empty() ? default_ : nullptr;
   if (const auto found = stated_.find(name); found != stated_.end()) meant = &found->second;
+  // Where some may be missing, one of them may be the default.
+  const PriorityClass none{"", 0, std::nullopt, false};
+  if (meant == nullptr && name.empty() && has_all_classes_) meant = &none;
   if (meant == nullptr) return;
   const auto refuse = [&](std::string_view what, const std::string& own, const std::string& other) {
     refusals.push_back({base::Concat(what, " (", own,

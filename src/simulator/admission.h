@@ -135,6 +135,7 @@ class Admission {
   ByName<PriorityClass> stated_;
   ByName<PriorityClass> seen_;
   const PriorityClass* default_ = nullptr;   // in stated_
+  bool has_all_classes_ = false;             // those that an API server makes are among them
   ByName<ByName<LimitRange>> limit_ranges_;  // by namespace
   ByName<RuntimeClass> runtime_classes_;
 };

@@ -176,8 +176,14 @@ Problem CheckRequests(const std::string& path, const api::ResourceRequirements& 
   for (const auto& [name, request] : resources.requests) {
     const auto limit =
         std::ranges::find(resources.limits, name, [](const auto& entry) { return entry.first; });
-    if (limit == resources.limits.end()) continue;
-    const bool more_than_there_is = name.find('/') == std::string::npos && !IsHugePages(name);
+    const bool native =
+        name.find('/') == std::string::npos || name.find("kubernetes.io/") != std::string::npos;
+    const bool more_than_there_is = native && !IsHugePages(name);
+    if (limit == resources.limits.end()) {
+      if (more_than_there_is) continue;
+      return Error{
+          RequiredField(path + ".limits", "Limit must be set for non overcommitable resources")};
+    }
     if (more_than_there_is ? request <= limit->second : request == limit->second) continue;
     return Error{
         InvalidField(path + ".requests", Quoted(request.ToString()),

@@ -76,6 +76,9 @@ class EvictionBudgets {
   Leave Ask(const api::Pod& pod) const;
   // `by`: -1 where a pod goes, 1 where its successor runs.
   void Count(const api::Pod& pod, int by);
+  // The status of the budget, which was added as `before`, is that of `after`; what was counted
+  // still counts.
+  void Replace(const api::PodDisruptionBudget& before, const api::PodDisruptionBudget& after);
 
  private:
   struct Budget {

@@ -258,6 +258,23 @@ Result<std::optional<simulator::PodController>> FindWorkload(const client::Serve
   return simulator::ReadStored(*object, TypeOf(*kind));
 }
 
+std::string PhaseOfEndedPod(const client::ServerConfig& server, std::string_view key,
+                            Duration patience) {
+  const size_t slash = key.find('/');
+  if (slash == std::string_view::npos) return "";
+  const std::string path = base::Concat("/api/v1/namespaces/", base::Escape(key.substr(0, slash)),
+                                        "/pods/", base::Escape(key.substr(slash + 1)));
+  const auto answer = Get(server, path, "application/json", patience);
+  if (!answer) return "";
+  const auto pod = documents::ParseJson(answer->body, path);
+  const ConfigValue* status = pod && pod->map() != nullptr ? pod->Find("status") : nullptr;
+  const ConfigValue* phase =
+      status == nullptr || status->map() == nullptr ? nullptr : status->Find("phase");
+  if (phase == nullptr || phase->string() == nullptr) return "";
+  const std::string& text = *phase->string();
+  return text == "Succeeded" || text == "Failed" ? text : "";
+}
+
 struct LiveCluster::Impl {
   // Written on the client's thread, also after the cluster has been given up.
   struct Shared {

@@ -68,6 +68,11 @@ Result<std::optional<simulator::PodController>> FindWorkload(const client::Serve
                                                              const questions::Scale& scale,
                                                              Duration patience);
 
+// The phase of a pod that has ended, of which the lists say nothing: "Succeeded" or "Failed". "":
+// it has not ended, or the server does not say. `key` is "namespace/name".
+std::string PhaseOfEndedPod(const client::ServerConfig& server, std::string_view key,
+                            Duration patience);
+
 // The same cluster, kept up by watches from then on.
 //
 // Thread safety: any thread, but for the ends.

@@ -85,6 +85,16 @@ void SortPodsByCreation(std::vector<informers::InformerEvent>& events) {
                            });
 }
 
+// Of the pod that the question is about.
+void NameEndedPod(const OfflineFlags& flags, const client::ServerConfig& server,
+                  simulator::Simulation& simulation) {
+  const bool of_goal = flags.goal && flags.goal->kind == plan::Goal::Kind::kFit;
+  const std::string& key = of_goal ? flags.goal->name : flags.pod;
+  if (key.empty() || simulation.FindPod(key) != nullptr) return;
+  const std::string phase = PhaseOfEndedPod(server, key, flags.request_timeout);
+  if (!phase.empty()) simulation.NameEndedPods({{key, phase}});
+}
+
 Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& simulation,
                             const std::function<bool()>& interrupted, bool tells) {
   const auto server = FindLiveCluster(flags);
@@ -124,6 +134,7 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
         break;
     }
   }
+  NameEndedPod(flags, *server, simulation);
   if (tells) TellInput(InputOf(simulation));
   return {};
 }

@@ -11,7 +11,7 @@
 #include "src/app/commands/live_cluster.h"
 #include "src/app/commands/offline_cluster.h"
 #include "src/app/commands/output.h"
-#include "src/app/commands/server_error.h"
+#include "src/app/commands/plan_answer.h"
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/app/version.h"
@@ -41,20 +41,6 @@ constexpr std::string_view kPatch = "application/strategic-merge-patch+json";
 std::string PodPath(const api::Pod& pod, std::string_view subresource) {
   return base::Concat("/api/v1/namespaces/", base::Escape(pod.metadata.namespace_), "/pods/",
                       base::Escape(pod.metadata.name), subresource);
-}
-
-// What may be concluded. A 409 says of these requests that the UID is another one, or that the
-// object changed meanwhile.
-plan::Answer AnswerOf(const client::ResponseResult& result, std::string_view server) {
-  if (result) return {};
-  const client::ApiError& error = result.error();
-  std::string message = InKubectlsWords(error, server);
-  const bool gone = error.code == 404 || error.code == 409;
-  const bool later = error.code == 429 || (!IsFinal(error) && error.unknown_outcome());
-  return {.kind = gone    ? plan::Answer::Kind::kGone
-                  : later ? plan::Answer::Kind::kLater
-                          : plan::Answer::Kind::kRefused,
-          .message = std::move(message)};
 }
 
 class LiveEdge final : public plan::Edge {
@@ -157,7 +143,7 @@ class LiveEdge final : public plan::Edge {
     });
     std::vector<client::ResponseResult> got;
     answers.Drain(got, std::nullopt);
-    plan::Answer answer = AnswerOf(got.front(), server_);
+    plan::Answer answer = PlanAnswerOf(got.front(), server_);
     constexpr int kInvalid = 422;
     if (!got.front() && got.front().error().code == kInvalid) answer.kind = invalid;
     return answer;

@@ -255,7 +255,7 @@ Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags, const Settin
                           daemon.informers(),
                           configz,
                           questions,
-                          {daemon.clock(), process_start, flags.values,
+                          {daemon.clock(), process_start, ServedValues(flags),
                            gates.Enabled("ComponentStatusz"), gates.Enabled("ComponentFlagz"),
                            gates.Enabled("CBORServingAndStorage"), gates.emulated_minor()},
                           configuration.enable_profiling};

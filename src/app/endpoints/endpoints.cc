@@ -17,6 +17,7 @@
 #include "src/app/flags/flag_values.h"
 #include "src/app/version.h"
 #include "src/base/logging.h"
+#include "src/base/text.h"
 #include "src/config/write.h"
 #include "src/serving/health.h"
 
@@ -136,18 +137,28 @@ void InstallDebugFlags(serving::Router& router) {
     });
   }
   router.Answer("/debug/flags/v", [](const Request& /*request*/) {
-    return Response{.body = std::to_string(base::LogVerbosity()) + "\n"};
+    return Response{.body = std::to_string(base::LogVerbositySet()) + "\n"};
   });
   router.HandleMethod(
       "/debug/flags/v", "PUT", [](const RequestPtr& request, const Respond& respond) {
         const auto level = ReadFlagValue<uint64_t>(request->body);
         if (!level) return respond(serving::ErrorText(400, level.error().message));
+        const auto out_of_range = [&](std::string_view function) {
+          return base::Concat(function, ": parsing ", Quoted(request->body),
+                              ": value out of range");
+        };
+        if (*level > std::numeric_limits<uint32_t>::max()) {
+          return respond(serving::ErrorText(400, out_of_range("strconv.ParseUint")));
+        }
         if (*level > std::numeric_limits<int>::max()) {
           return respond(serving::ErrorText(
-              400, "strconv.ParseUint: parsing " + Quoted(request->body) + ": value out of range"));
+              400, base::Concat("failed set klog.logging.verbosity ", request->body, ": ",
+                                out_of_range("strconv.ParseInt"))));
         }
         base::SetLogVerbosity(static_cast<int>(*level));
-        respond(Response{.body = "successfully set klog.logging.verbosity to " + request->body});
+        respond(
+            Response{.body = "successfully set klog.logging.verbosity to " + request->body + "\n",
+                     .headers = {{"X-Content-Type-Options", "nosniff"}}});
       });
 }
 

@@ -17,7 +17,7 @@ struct FlagSet::Impl {
   struct Flag {
     Setter set;
     Shown show;
-    std::string last;  // value given
+    std::string last;  // value given, or what it stands at without
     bool is_switch = false;
     bool given = false;
   };
@@ -92,6 +92,10 @@ void FlagSet::Add(const std::string& name, std::string_view kind, const std::str
       ->type_name(std::string(kind))
       ->group(group_);
   impl_->flags[name] = {std::move(set), std::move(show), "", false, false};
+}
+
+void FlagSet::StandsAt(std::string_view name, std::string value) {
+  impl_->Find(name)->last = std::move(value);
 }
 
 void FlagSet::AddText(const std::string& name, std::string_view kind, const std::string& help,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -293,6 +294,7 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
                   "Print the version and exit; --version=raw prints more; --version=vX.Y.Z... is "
                   "accepted where it means this version.",
                   [&version](const std::string& value) { return ReadVersionFlag(value, version); });
+  flags.StandsAt("version", "false");
 
   const auto others = flags.Parse(arguments);
   if (!others) return tl::unexpected(FlagError{others.error().message, flags.Usage()});
@@ -346,6 +348,17 @@ void AddRecord(FlagSet& flags, RunFlags& out) {
         out.record_max_mib = *size;
         return {};
       });
+}
+
+std::map<std::string, std::string> ServedValues(const RunFlags& flags) {
+  std::map<std::string, std::string> values = flags.values;
+  const SecureServingFlags& secure = flags.secure_serving;
+  const bool given = !secure.tls_cert_file.empty() || !secure.tls_private_key_file.empty();
+  if (secure.secure_port == 0 || secure.cert_dir.empty() || given) return values;
+  const std::filesystem::path folder = secure.cert_dir;
+  values["tls-cert-file"] = (folder / "kube-scheduler.crt").lexically_normal();
+  values["tls-private-key-file"] = (folder / "kube-scheduler.key").lexically_normal();
+  return values;
 }
 
 void AddQuietVerbosity(FlagSet& flags, RunFlags& out) {

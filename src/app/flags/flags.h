@@ -135,6 +135,10 @@ struct RunFlags {
   std::string print_and_exit;
 };
 
+// RunFlags::values once the server runs: a certificate of its own in --cert-dir stands where one is
+// not given, as in kube-scheduler.
+std::map<std::string, std::string> ServedValues(const RunFlags& flags);
+
 // What to tell someone who typed it wrong, and how: as kube-scheduler, which has set up its log for
 // some mistakes and not for others.
 struct FlagError {

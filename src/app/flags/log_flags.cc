@@ -203,6 +203,7 @@ void AddSecureServing(FlagSet& flags, SecureServingFlags& out) {
             [&out, given = false](const std::string& text) mutable {
               return ReadCurves(text, given, out.tls_curve_preferences);
             });
+  flags.StandsAt("tls-curve-preferences", "[]");
   flags.Value("tls-min-version", "VersionTLS12 (the default) or VersionTLS13.",
               out.tls_min_version);
   flags.Value("tls-private-key-file", "Key of --tls-cert-file.", out.tls_private_key_file);
@@ -214,6 +215,7 @@ void AddSecureServing(FlagSet& flags, SecureServingFlags& out) {
               out.tls_sni_cert_key.push_back(std::move(*certificate));
               return {};
             });
+  flags.StandsAt("tls-sni-cert-key", "[]");
 }
 
 void AddAuthentication(FlagSet& flags, AuthenticationFlags& out) {
@@ -270,6 +272,7 @@ void AddMetrics(FlagSet& flags, MetricsFlags& out) {
             [&out](const std::string& text) {
               return ReadLabelAllowLists(text, out.allow_metric_labels);
             });
+  flags.StandsAt("allow-metric-labels", "[]");
   flags.Value("allow-metric-labels-manifest", "File with the same, under allowListMapping.",
               out.allow_metric_labels_manifest);
   flags.Value("disabled-metrics", "Full names of metrics to leave out.", out.disabled_metrics);
@@ -360,6 +363,7 @@ void AddLogs(FlagSet& flags, LogFlags& out) {
   flags.Add("log-json-info-buffer-size", "quantity",
             "Accepted with the feature gate LoggingAlphaOptions; nothing is buffered (0).",
             SetsBuffer(out.json_info_buffer));
+  flags.StandsAt("log-json-info-buffer-size", "0");
   flags.Value("log-json-split-stream",
               "JSON: errors on standard error, all else on standard output. Needs the feature gate "
               "LoggingAlphaOptions (false).",
@@ -367,6 +371,7 @@ void AddLogs(FlagSet& flags, LogFlags& out) {
   flags.Add("log-text-info-buffer-size", "quantity",
             "Accepted with the feature gate LoggingAlphaOptions; nothing is buffered (0).",
             SetsBuffer(out.text_info_buffer));
+  flags.StandsAt("log-text-info-buffer-size", "0");
   flags.Value("log-text-split-stream",
               "Text: errors on standard error, all else on standard output. Needs the feature gate "
               "LoggingAlphaOptions (false).",

@@ -31,14 +31,24 @@ class DebugFlagsTest : public testing::Test {
 };
 
 TEST_F(DebugFlagsTest, PutSetsTheVerbosity) {
-  EXPECT_EQ(Ask("PUT", "4").body, "successfully set klog.logging.verbosity to 4");
+  EXPECT_EQ(Ask("PUT", "4").body, "successfully set klog.logging.verbosity to 4\n");
   EXPECT_EQ(base::LogVerbosity(), 4);
   EXPECT_EQ(Ask("GET").body, "4\n");
   for (const char* bad : {"", "-1", "+5", "many", "99999999999"}) {
     EXPECT_EQ(Ask("PUT", bad).code, 400) << bad;
   }
   EXPECT_EQ(Ask("PUT", "x").body, "strconv.ParseUint: parsing \"x\": invalid syntax\n");
+  EXPECT_EQ(Ask("PUT", "3000000000").body,
+            "failed set klog.logging.verbosity 3000000000: strconv.ParseInt: parsing "
+            "\"3000000000\": value out of range\n");
   EXPECT_EQ(base::LogVerbosity(), 4);
+}
+
+TEST_F(DebugFlagsTest, TheVerbosityIsThatOfAllFiles) {
+  base::SetUpLogging({.verbosity = 2, .vmodule = {{"nothing_here", 9}}});
+  EXPECT_EQ(Ask("GET").body, "2\n");
+  EXPECT_EQ(Ask("PUT", "3").code, 200);
+  EXPECT_EQ(Ask("GET").body, "3\n");
 }
 
 TEST_F(DebugFlagsTest, TheFolderNamesTheFlag) {

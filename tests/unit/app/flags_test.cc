@@ -356,6 +356,30 @@ TEST(RunFlagsTest, RefusesBadValues) {
   }
 }
 
+TEST(RunFlagsTest, FlagsThatAreNotGivenStandAtWhatKubeSchedulersDo) {
+  const std::map<std::string, std::string> values = MustParse({}).values;
+  for (const auto& [name, value] :
+       std::map<std::string, std::string>{{"allow-metric-labels", "[]"},
+                                          {"log-json-info-buffer-size", "0"},
+                                          {"log-text-info-buffer-size", "0"},
+                                          {"tls-curve-preferences", "[]"},
+                                          {"tls-sni-cert-key", "[]"},
+                                          {"version", "false"}}) {
+    EXPECT_EQ(values.at(name), value) << name;
+  }
+}
+
+TEST(RunFlagsTest, ACertificateOfItsOwnStandsAtItsFile) {
+  const auto file_of = [](const std::vector<std::string>& arguments) {
+    const auto values = ServedValues(MustParse(arguments));
+    return values.at("tls-cert-file") + " " + values.at("tls-private-key-file");
+  };
+  EXPECT_EQ(file_of({}), " ");
+  EXPECT_EQ(file_of({"--cert-dir=/x/"}), "/x/kube-scheduler.crt /x/kube-scheduler.key");
+  EXPECT_EQ(file_of({"--cert-dir=/x", "--secure-port=0"}), " ");
+  EXPECT_EQ(file_of({"--cert-dir=/x", "--tls-cert-file=/a", "--tls-private-key-file=/b"}), "/a /b");
+}
+
 TEST(RunFlagsTest, WhatIsCompatibleFollowsTheEmulatedVersion) {
   const RunFlags older = MustParse({"--emulated-version=kube=1.35"});
   EXPECT_EQ(older.gate_versions.emulated, 35);

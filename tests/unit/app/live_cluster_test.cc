@@ -43,6 +43,10 @@ class LiveClusterTest : public testing::Test {
              std::to_string(replicas) + R"(,"template":{"spec":{"containers":[{"name":"c"}]}}}})";
     };
     if (resource == "idle") return peer.Answer(200, workload("idle", 0));
+    if (resource == "Succeeded" || resource == "Failed" || resource == "Running") {
+      return peer.Answer(200, R"({"metadata":{"namespace":"shop","name":"p"},"status":{"phase":")" +
+                                  resource + R"("}})");
+    }
     std::string items;
     if (resource == "deployments") {
       items = workload("idle", 0) + "," + workload("web", 2);
@@ -169,6 +173,15 @@ TEST_F(LiveClusterTest, AWorkloadWithoutPodsIsFoundByItsName) {
   EXPECT_FALSE(*find("shop/deploy/gone=3"));
   EXPECT_FALSE(*find("shop/Rollout/idle=3"));
   EXPECT_THAT(find("shop/sts/hidden=3").error().message, HasSubstr("hidden is forbidden"));
+}
+
+TEST_F(LiveClusterTest, OfAPodItIsFoundWhetherItHasEnded) {
+  refused_ = {{"gone", 404}, {"hidden", 403}};
+  EXPECT_EQ(PhaseOfEndedPod(Server(), "shop/Succeeded", 10s), "Succeeded");
+  EXPECT_EQ(PhaseOfEndedPod(Server(), "shop/Failed", 10s), "Failed");
+  for (const char* key : {"shop/Running", "shop/gone", "shop/hidden", "no-namespace"}) {
+    EXPECT_EQ(PhaseOfEndedPod(Server(), key, 10s), "") << key;
+  }
 }
 
 TEST_F(LiveClusterTest, OfWorkloadsThoseWithoutReplicasAreRead) {

@@ -43,9 +43,11 @@ TEST(CacheTest, ARowStaysAGhostUntilItsLastPodIsGoneAndTheLowestFreeRowIsUsedNex
   cache.RemoveNode("c");
   cache.RemoveNode("a");
   EXPECT_EQ(cache.num_nodes(), 1u);
+  EXPECT_EQ(cache.num_node_names(), 2u);
   EXPECT_EQ(cache.node_name(a), "a");
   EXPECT_EQ(cache.SetNode(MakeNode("d").Ptr()), c);
   EXPECT_TRUE(cache.RemovePod("u"));
+  EXPECT_EQ(cache.num_node_names(), 2u);
   EXPECT_EQ(cache.node_name(a), "");
   EXPECT_EQ(cache.SetNode(MakeNode("e").Ptr()), a);
   EXPECT_EQ(cache.num_rows(), 3u);

@@ -412,6 +412,12 @@ TEST(LoadTest, NamesTheLineOfARepeatedFieldAndOfASyntaxError) {
 
 TEST(LoadTest, OfSeveralDocumentsTheFirstCounts) {
   EXPECT_EQ(MustLoad("parallelism: 2\n---\nfoo: bar\n").parallelism, 2);
+  // Nothing looks at the others.
+  for (const char* rest :
+       {"---\nfoo: [1,\n", "---\na: b: c\n", "---\n@bad\n", "--- @bad\n", "...\n@bad\n",
+        "---\nkey: 1\nkey: 1\n", "---\n\tx: 1\n", "...\n%YAML 9\n---\na\n"}) {
+    EXPECT_EQ(MustLoad("parallelism: 2\n" + std::string(rest)).parallelism, 2) << rest;
+  }
 }
 
 TEST(LoadTest, ValidatesWhatWasRead) {

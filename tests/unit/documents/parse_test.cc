@@ -136,6 +136,14 @@ TEST(ParseYamlTest, DocumentsAreReadWhole) {
   }
 }
 
+TEST(ParseYamlTest, TheFirstDocumentMayBeReadAlone) {
+  EXPECT_EQ(ParseFirstYaml("a: 1\n---\n@bad\n", "")->ToJson(), R"({"a":1})");
+  EXPECT_TRUE(ParseFirstYaml("---\n---\na: 1\n", "")->is_null());
+  EXPECT_TRUE(ParseFirstYaml("", "")->is_null());
+  EXPECT_EQ(ParseFirstYaml("a: [1\n---\nb: 1\n", "f").has_value(), false);
+  EXPECT_EQ(ParseFirstYaml("a: 1\na: 1\n---\nb: 1\n", "f").has_value(), false);
+}
+
 TEST(ParseYamlTest, ValuesKnowTheirLine) {
   const auto documents = ParseYaml("a: 1\nb:\n  - x\n  - y\n---\nc: 5\n", "");
   ASSERT_TRUE(documents);

@@ -330,6 +330,75 @@ TEST_F(WhatIfTest, APodThatIsNotReadyGoesWhereItsBudgetLetsIt) {
   }
 }
 
+// Six pods, all healthy; of those that are left two are on the node that is drained.
+TEST_F(WhatIfTest, BudgetsAreThoseOfAsManyPodsAsAreLeft) {
+  using Share = std::optional<api::IntOrString>;
+  const struct {
+    const char* what;
+    Share min_available;
+    Share max_unavailable;
+    int32_t desired;
+    int32_t allowed;
+    size_t replicas;
+    size_t go;
+    int32_t left_desired;
+    int32_t left_allowed;
+  } cases[] = {
+      {"five must stay", 5, {}, 5, 1, 4, 0, 5, 0},
+      {"three must stay", 3, {}, 3, 3, 4, 1, 3, 1},
+      {"half must stay", "50%", {}, 3, 3, 3, 1, 2, 1},
+      {"one may go", {}, 1, 5, 1, 4, 1, 3, 1},
+      {"two in three may go", {}, "67%", 1, 5, 2, 2, 0, 2},
+      {"a third may go", {}, "33%", 4, 2, 3, 1, 2, 1},
+      {"more than there are may go", {}, 7, 0, 6, 4, 2, 0, 4},
+      {"no share", {}, "a third", 4, 0, 3, 0, 4, 0},
+      {"as many stay", {}, 1, 5, 1, 6, 1, 5, 1},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.what);
+    Restart();
+    for (const char* node : {"n1", "n2"}) Apply(Node(node, "6"));
+    for (int i = 0; i < 6; ++i) {
+      // The first two stay whatever the number is; nothing takes those that leave the node.
+      api::Pod pod = Replica("p" + std::to_string(i)).OnNode(i < 2 ? "n1" : "n2");
+      pod.spec.node_selector = {{"kubernetes.io/hostname", "nowhere"}};
+      pod.status.phase = "Running";
+      pod.status.conditions = {{.type = "Ready",
+                                .status = "True",
+                                .reason = "",
+                                .message = "",
+                                .observed_generation = 0,
+                                .last_transition_time = std::nullopt}};
+      pod.metadata.annotations = {
+          {"controller.kubernetes.io/pod-deletion-cost", i < 2 ? "10" : "0"}};
+      simulation_->Apply(std::make_shared<const api::Pod>(pod));
+    }
+    api::PodDisruptionBudget budget;
+    budget.metadata.name = "keep";
+    budget.metadata.namespace_ = "default";
+    budget.spec.selector = test::MakeSelector({{"app", "web"}});
+    budget.spec.min_available = one.min_available;
+    budget.spec.max_unavailable = one.max_unavailable;
+    budget.status = {.disrupted_pods = {},
+                     .disruptions_allowed = one.allowed,
+                     .current_healthy = 6,
+                     .desired_healthy = one.desired};
+    simulation_->Apply(std::make_shared<const api::PodDisruptionBudget>(budget));
+    WhatIf question;
+    question.scale = {*Scale::Parse("default/ReplicaSet/web=" + std::to_string(one.replicas))};
+    question.drain = {"n1"};
+    const auto answer = AskWhatIf(question, *simulation_);
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->drained.at(0).homeless.size(), one.go);
+    EXPECT_EQ(answer->drained[0].stopped.size(), 2 - one.go);
+    const auto left = simulator::FindIn<api::PodDisruptionBudget>(
+        simulation_->api(), informers::Kind::kPodDisruptionBudget, "default/keep");
+    ASSERT_NE(left, nullptr);
+    EXPECT_EQ(left->status.desired_healthy, one.left_desired);
+    EXPECT_EQ(left->status.disruptions_allowed, one.left_allowed);
+  }
+}
+
 TEST_F(WhatIfTest, APodThatHasNotBegunToRunNeedsNoBudgetsLeave) {
   Apply(Node("n1"));
   Apply(Node("n2"));

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "src/base/logging.h"
 #include "tests/unit/queue/queue_fixture.h"
 
 namespace berth::queue {
@@ -100,6 +101,23 @@ TEST_F(QueueTest, ARejectedPodIsParkedUntilAnEventItsRejectorRegistered) {
   EXPECT_EQ(Where("a"), Place::kUnschedulable);
   Move(kAssignedPodDelete);
   EXPECT_EQ(Where("a"), Place::kActive) << "its backoff is long over";
+}
+
+TEST_F(QueueTest, TheLogTellsWhereAPodGoesAndWhy) {
+  base::SetLogVerbosity(3);
+  testing::internal::CaptureStderr();
+  Park("a", {"Taint", "Fit"}, {"Gate"});
+  Park("b", {});
+  base::FlushLogs();
+  const std::string log = testing::internal::GetCapturedStderr();
+  base::SetLogVerbosity(0);
+  EXPECT_THAT(log,
+              testing::HasSubstr("\"Pod moved to an internal scheduling queue\" pod=\"default/a\" "
+                                 "event=\"ScheduleAttemptFailure\" queue=\"Unschedulable\" "
+                                 "schedulingCycle=1 hint=0 "
+                                 "unschedulable plugins={\"Fit\":{},\"Gate\":{},\"Taint\":{}}\n"));
+  EXPECT_THAT(log, testing::HasSubstr("queue=\"Backoff\" schedulingCycle=2 hint=1 "
+                                      "unschedulable plugins={}\n"));
 }
 
 TEST_F(QueueTest, ItIsKnownWhichEventWokeAPodLastAndUntilWhenItBacksOff) {

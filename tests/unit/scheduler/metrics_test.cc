@@ -34,6 +34,25 @@ TEST_F(MetricsTest, EveryChangeOfTheClusterIsTimedUnderItsEvent) {
                               "scheduler\",resource=\"nodes\",version=\"v1\"} 2\n"));
 }
 
+TEST_F(MetricsTest, WithoutTheGateOfPodLevelResizesTheSpecAloneTellsOfThem) {
+  options_.features.in_place_pod_level_resources_vertical_scaling = false;
+  Restart();
+  Synced();
+  api::Pod before = MakePod().Name("p").OnNode("a");
+  before.spec.resources.emplace().requests = MakeResources({{"cpu", "2"}});
+  before.status.resources.emplace().requests = MakeResources({{"cpu", "2"}});
+  before.status.allocated_resources = MakeResources({{"cpu", "2"}});
+  api::Pod wished = before;
+  wished.spec.resources->requests = MakeResources({{"cpu", "1"}});
+  wished.metadata.resource_version = "2";
+  const auto old_pod = std::make_shared<const api::Pod>(before);
+  AddPod(old_pod);
+  UpdatePod(old_pod, std::make_shared<const api::Pod>(wished));
+  Turn();
+  EXPECT_THAT(Metrics(), HasSubstr("scheduler_event_handling_duration_seconds_count{event=\""
+                                   "AssignedPodUpdatePodScaleDown\"} 1\n"));
+}
+
 TEST_F(MetricsTest, AChangeOfAPodWithoutANodeIsTimedUnderEachOfItsEvents) {
   Synced();
   const auto gated = MakePod().Name("p").Gate("g").Ptr();
@@ -106,6 +125,16 @@ TEST_F(MetricsTest, ObjectsThatCannotBeReadCountUnderTheirResource) {
   PostUndecodable("ns/p", "");
   Turn();
   EXPECT_THAT(Metrics(), HasSubstr("berth_undecodable_objects_total{resource=\"pods\"} 1\n"));
+}
+
+TEST_F(MetricsTest, ANodeThatOnlyPodsNameIsOneOfTheCachesNodes) {
+  Synced();
+  AddNode(MakeNode("a"));
+  AddPod(MakePod().Name("p").OnNode("gone"));
+  Turn();
+  const std::string text = Metrics();
+  EXPECT_THAT(text, HasSubstr("scheduler_cache_size{type=\"nodes\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("scheduler_cache_size{type=\"pods\"} 1\n"));
 }
 
 TEST_F(MetricsTest, ABoundPodCountsByItsAttempts) {

@@ -135,15 +135,28 @@ TEST_F(PodGroupPreemptionTest, AGroupOfModeAllGoesWholeWithItsPodsOnOtherNodes) 
   EXPECT_THAT(Deletions(), UnorderedElementsAre("default/batch-n1", "default/batch-n2"));
 }
 
-TEST_F(PodGroupPreemptionTest, APodOnANodeThatIsGoneKeepsNoGroupFromPreempting) {
+TEST_F(PodGroupPreemptionTest, AGroupOfModeAllGoesWholeWithItsPodsOnNodesThatAreGone) {
+  AddNodeWithCpu("n1", 1);
+  AddGroup(MakeWhole("batch", 1));
+  AddGroup(MakeWhole("other", 1));
+  for (const std::string node : {"n1", "gone"}) {
+    AddPod(Placed("batch-" + node, 1, node).SchedulingGroup("batch"));
+  }
+  AddPod(Placed("other-gone", 1, "gone").SchedulingGroup("other"));
+  AddGang("train", 1, 10);
+  Turn();
+  EXPECT_THAT(Deletions(), UnorderedElementsAre("default/batch-n1", "default/batch-gone"));
+}
+
+TEST_F(PodGroupPreemptionTest, APodEvictsAGroupWholeWithItsPodsOnNodesThatAreGone) {
   AddNodeWithCpu("n1", 1);
   AddGroup(MakeWhole("batch", 1));
   for (const std::string node : {"n1", "gone"}) {
     AddPod(Placed("batch-" + node, 1, node).SchedulingGroup("batch"));
   }
-  AddGang("train", 1, 10);
+  AddPod(test::MakePod().Name("urgent").Req({{"cpu", "1"}}).Priority(10));
   Turn();
-  EXPECT_THAT(Deletions(), ElementsAre("default/batch-n1"));
+  EXPECT_THAT(Deletions(), UnorderedElementsAre("default/batch-n1", "default/batch-gone"));
 }
 
 TEST_F(PodGroupPreemptionTest, OfAnotherGroupSinglePodsGo) {

@@ -132,6 +132,20 @@ TEST(PodUpdateEventsTest, AShrinkingPodScalesDownOnlyWhenTheKubeletHasDoneIt) {
             (std::vector<std::string>{"AssignedPodUpdatePodScaleDown"}));
 }
 
+TEST(PodUpdateEventsTest, WithoutItsGateTheStatusOfAWholePodCountsForNothing) {
+  api::Pod before = MakePod().OnNode("n");
+  before.spec.resources.emplace().requests = test::MakeResources({{"cpu", "2"}});
+  before.status.resources.emplace().requests = test::MakeResources({{"cpu", "2"}});
+  before.status.allocated_resources = test::MakeResources({{"cpu", "2"}});
+  api::Pod wished = before;
+  wished.spec.resources->requests = test::MakeResources({{"cpu", "1"}});
+  const auto labels = [&](bool pod_level_status) {
+    return Labels(PodUpdateEvents(EventResource::kAssignedPod, before, wished, pod_level_status));
+  };
+  EXPECT_EQ(labels(true), (std::vector<std::string>{"AssignedPodUpdate"}));
+  EXPECT_EQ(labels(false), (std::vector<std::string>{"AssignedPodUpdatePodScaleDown"}));
+}
+
 TEST(NodeUpdateEventsTest, EachChangeIsAnEventInUpstreamsOrder) {
   const struct {
     const char* name;

@@ -102,6 +102,16 @@ TEST_F(HealthTest, AFailureNamesTheCheckAndOnlyTheCheckItselfSaysWhy) {
   EXPECT_EQ(one.body, "internal server error: handlers are not fully synchronized\n");
 }
 
+TEST_F(HealthTest, AnyMethodAsks) {
+  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "HEAD"}) {
+    SCOPED_TRACE(method);
+    EXPECT_EQ(Ask(router_, "/readyz", {}, method).body, "ok");
+    EXPECT_EQ(Ask(router_, "/livez/ping", {}, method).body, "ok");
+  }
+  failure_ = "no";
+  EXPECT_EQ(Ask(router_, "/readyz", {}, "POST").code, 500);
+}
+
 TEST_F(HealthTest, ChecksCanBeLeftOut) {
   failure_ = "no";
   EXPECT_EQ(Ask(router_, "/readyz", {{"exclude", "sched-handler-sync"}}).body, "ok");

@@ -294,5 +294,36 @@ TEST_F(AdmissionTest, APodWithoutThePriorityOfItsClassIsRefused) {
   }
 }
 
+TEST_F(AdmissionTest, WithoutAClassAndADefaultOneAPodHasPriorityZero) {
+  const auto admit = [&](std::optional<int32_t> priority, const char* policy) {
+    api::Pod pod = test::MakePod();
+    pod.spec.priority = priority;
+    if (policy[0] != '\0') pod.spec.preemption_policy = policy;
+    return Admit(pod).priority;
+  };
+  EXPECT_EQ(admit(5, "Never"), 5);
+  EXPECT_THAT(refusals_, IsEmpty());
+  AdmissionObjects objects;
+  objects.priority_classes = {{"high", 1000, {}, false}};
+  admission_.Add(objects);
+  EXPECT_EQ(admit(5, "Never"), 5);
+  EXPECT_THAT(refusals_, IsEmpty()) << "another one may be the default";
+  objects.priority_classes = {{"system-node-critical", 2'000'001'000, {}, false}};
+  admission_.Add(objects);
+  EXPECT_EQ(admit(5, "Never"), 5);
+  EXPECT_THAT(
+      refusals_,
+      ElementsAre("the integer value of priority (5) must not be provided in pod spec; priority "
+                  "admission controller computed 0 from the given PriorityClass name; the pod's "
+                  "own counts",
+                  "the string value of PreemptionPolicy (Never) must not be provided in pod spec; "
+                  "priority admission controller computed PreemptLowerPriority from the given "
+                  "PriorityClass name; the pod's own counts"));
+  admit(0, "PreemptLowerPriority");
+  EXPECT_THAT(refusals_, IsEmpty());
+  admit({}, "");
+  EXPECT_THAT(refusals_, IsEmpty());
+}
+
 }  // namespace
 }  // namespace berth::simulator

@@ -42,7 +42,26 @@ TEST(BadValueTest, AResourceThatNoContainerMayAskForIsNamed) {
             "standard resource for containers");
   EXPECT_THAT(BadValue(test::MakePod().Req({{"example.com/", "1"}}).Obj()),
               testing::EndsWith("doesn't follow extended resource name standard"));
-  EXPECT_EQ(BadValue(test::MakePod().Req({{"hugepages-2Mi", "2Mi"}}).Obj()), "");
+  api::Pod huge = test::MakePod().Req({{"hugepages-2Mi", "2Mi"}});
+  huge.spec.containers[0].resources.limits = huge.spec.containers[0].resources.requests;
+  EXPECT_EQ(BadValue(huge), "");
+}
+
+TEST(BadValueTest, WhatIsNotSharedNeedsALimit) {
+  for (const char* name : {"example.com/gpu", "hugepages-2Mi"}) {
+    api::Pod pod = test::MakePod().Req({{name, "2Mi"}});
+    EXPECT_EQ(BadValue(pod),
+              "spec.containers[0].resources.limits: Required value: Limit must be set for non "
+              "overcommitable resources");
+    pod.spec.containers[0].resources.limits = pod.spec.containers[0].resources.requests;
+    EXPECT_EQ(BadValue(pod), "");
+  }
+  for (const char* name : {"memory", "ephemeral-storage", "kubernetes.io/batch-cpu"}) {
+    api::Pod pod = test::MakePod().Req({{name, "2Mi"}});
+    EXPECT_EQ(BadValue(pod), "");
+    pod.spec.containers[0].resources.limits = test::MakeResources({{name, "3Mi"}});
+    EXPECT_EQ(BadValue(pod), "") << name;
+  }
 }
 
 TEST(BadValueTest, ARequestIsAtMostItsLimit) {

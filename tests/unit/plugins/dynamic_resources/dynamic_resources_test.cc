@@ -158,6 +158,51 @@ TEST_F(DynamicResourcesTest, AConflictIsReadAgainAndALostAnswerIsFoundOut) {
   EXPECT_THAT(handle.claims_written.requests, IsEmpty());
 }
 
+TEST_F(DynamicResourcesTest, UntilALostWriteIsFoundOutItsDevicesAreTaken) {
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  Reserve(PodWith({"a"}), "n1");
+  StartPreBind("n1");
+  EXPECT_EQ(Answer("2"), "AddFinalizer");
+  auto write = handle.claims_written.Take();
+  EXPECT_EQ(write.what, "WriteStatus");
+  write.done({.outcome = Outcome::kUnknown, .error = "timeout"});
+  for (size_t reads = 1; reads <= 10; ++reads) {
+    // Such as a server that does not listen.
+    EXPECT_EQ(AnswerWith(Outcome::kFailed), "Read");
+    if (reads == 2) cancellation_.Cancel();
+    ASSERT_FALSE(done_);
+    ASSERT_THAT(handle.claims_written.requests, IsEmpty());
+    ASSERT_EQ(handle.waits.size(), 1u);
+    const auto wait = handle.waits[0];
+    handle.waits.clear();
+    EXPECT_EQ(wait.wait.check(), std::nullopt);
+    EXPECT_GE(wait.wait.timeout, std::chrono::milliseconds(100));
+    EXPECT_LE(wait.wait.timeout, std::chrono::seconds(10));
+    EXPECT_FALSE(wait.cancellation->cancelled());
+    wait.done(wait.wait.timed_out);
+  }
+  // It had been carried out.
+  write.claim.metadata.resource_version = "7";
+  handle.claims_written.Take().done(
+      {.claim = std::make_shared<const api::ResourceClaim>(write.claim)});
+  ASSERT_TRUE(done_);
+  EXPECT_EQ(done_->message, "binding devices: context canceled");
+  handle.RunPosted();
+  plugin_->Unreserve(state, *info_, "n1");
+  EXPECT_THAT(Held(), ElementsAre("a:n1/gpu-0"));
+}
+
+TEST_F(DynamicResourcesTest, AClaimThatIsGoneEndsTheSearchForALostWrite) {
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  Reserve(PodWith({"a"}), "n1");
+  StartPreBind("n1");
+  EXPECT_EQ(Answer("2"), "AddFinalizer");
+  EXPECT_EQ(AnswerWith(Outcome::kUnknown), "WriteStatus");
+  EXPECT_EQ(AnswerWith(Outcome::kNotFound), "Read");
+  ASSERT_TRUE(done_);
+  EXPECT_EQ(done_->code, Code::kError);
+}
+
 TEST_F(DynamicResourcesTest, AReservationWhoseAnswerGotLostIsNotWrittenTwice) {
   handle.ShowClaim(
       MakeDeviceClaim("a").Request("gpu", "gpus").Allocated("n1", "gpu-0").OnNode("n1").Obj());
