@@ -88,7 +88,7 @@ class Handle {
 
   // For a PostFilter: imagines pods away from nodes. `state` is what PostFilter was given.
   virtual std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) = 0;
-  // For a PostFilter: moves pods on trial. `state` is what PostFilter was given.
+  // For a PostFilter or a PodGroupPostFilter: moves pods on trial. `state` is what that was given.
   virtual std::unique_ptr<MovesTrial> StartMovesTrial(CycleState& state) = 0;
   // For a PostFilter: the candidates that the extenders leave, ascending by row, with the victims
   // they want; `candidates` itself where no extender knows preemption or cares about the pod.
