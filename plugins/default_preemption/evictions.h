@@ -80,7 +80,8 @@ class Evictions {
                     const api::Boxed<api::ObjectReference>& related);
   virtual void Count(const Preemptor& preemptor, bool failed, Duration took);
   // The answer to what Ask() asked for has come.
-  virtual void NoteAnswer(const std::string& /*preemptor_uid*/, const AsyncStatus& /*answer*/) {}
+  virtual void NoteAnswer(const std::string& /*preemptor_uid*/, const std::string& /*victim_uid*/,
+                          const AsyncStatus& /*answer*/) {}
 
  private:
   struct Run {

@@ -71,8 +71,7 @@ PodGroupPostFilterResult Relocation::PodGroupPostFilter(CycleState& state,
     case When::kPaused:
       return await("moves were sought a short time ago");
   }
-  const std::vector<PodUnderWay> under_way = books_->UnderWayForOthers(uid);
-  GroupRoomSearch search(handle_, state, group, snapshot, dry_run, under_way);
+  GroupRoomSearch search(handle_, state, group, snapshot, dry_run);
   std::string_view why;
   const size_t most = MovesLeft(waiting, num_pods, why);
   const bool comes = search.RoomComes();

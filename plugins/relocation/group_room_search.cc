@@ -19,14 +19,12 @@ constexpr size_t kMostShapes = 4;
 }  // namespace
 
 GroupRoomSearch::GroupRoomSearch(Handle& handle, CycleState& state, const PodGroupInfo& group,
-                                 const Snapshot& snapshot, PodGroupDryRun& dry_run,
-                                 std::span<const PodUnderWay> under_way)
+                                 const Snapshot& snapshot, PodGroupDryRun& dry_run)
     : handle_(handle),
       state_(state),
       group_(group),
       snapshot_(snapshot),
       dry_run_(dry_run),
-      under_way_(under_way),
       steps_before_(state.budget().steps()),
       budgets_(handle.listers()) {
   for (const PodInfo* pod : group.unscheduled_pods) {
@@ -41,16 +39,15 @@ bool GroupRoomSearch::exhausted() const {
   return state_.budget().spent() || steps() > kMostStepsOfSearch || tries_ >= kMostTries;
 }
 
-// Each of its pods is judged on all nodes. Those under way are in place for this alone: the dry run
-// brings pods back only where nothing else is open.
+// Each of its pods is judged on all nodes. The trial has the pods that are on their way in place;
+// it ends at once, as the dry run brings pods back only where nothing else is open.
 bool GroupRoomSearch::Starts() {
   const uint64_t nodes = snapshot_.num_nodes();
   ++tries_;
   if (!state_.budget().Spend(group_.unscheduled_pods.size() * (nodes + 1) * kStepsOfPod)) {
     return false;
   }
-  const std::unique_ptr<MovesTrial> others =
-      under_way_.empty() ? nullptr : StartTrialWith(under_way_, handle_, state_, snapshot_);
+  const std::unique_ptr<MovesTrial> trial = handle_.StartMovesTrial(state_);
   return dry_run_.Schedule().ok();
 }
 
@@ -164,7 +161,7 @@ std::vector<const PodInfo*> GroupRoomSearch::FewestOf(const std::vector<MovableP
 
 const PodInfo* GroupRoomSearch::Place(const std::vector<const PodInfo*>& going, GroupRoom& room) {
   room = {};
-  const std::unique_ptr<MovesTrial> trial = StartTrialWith(under_way_, handle_, state_, snapshot_);
+  const std::unique_ptr<MovesTrial> trial = handle_.StartMovesTrial(state_);
   for (const ProposedAssignment& assignment : dry_run_.assignments()) {
     const NodeRow row = snapshot_.FindNode(assignment.node_name);
     if (row == kNoRow || !trial->Fits(*assignment.pod, row) ||

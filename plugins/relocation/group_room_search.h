@@ -36,11 +36,9 @@ struct GroupRoom {
 // Thread safety: the scheduling thread, within one PodGroupPostFilter.
 class GroupRoomSearch {
  public:
-  // All of it must outlive the search. `dry_run` may be left in any state, and is. `under_way`:
-  // pods whose places are taken.
+  // All of it must outlive the search. `dry_run` may be left in any state, and is.
   GroupRoomSearch(Handle& handle, CycleState& state, const PodGroupInfo& group,
-                  const Snapshot& snapshot, PodGroupDryRun& dry_run,
-                  std::span<const PodUnderWay> under_way);
+                  const Snapshot& snapshot, PodGroupDryRun& dry_run);
 
   // Whether the group starts once the pods that are being deleted, and should not have ended by
   // now, have ended.
@@ -72,7 +70,6 @@ class GroupRoomSearch {
   const PodGroupInfo& group_;
   const Snapshot& snapshot_;
   PodGroupDryRun& dry_run_;
-  const std::span<const PodUnderWay> under_way_;
   const uint64_t steps_before_;
   std::vector<const Resources*> shapes_;  // what the group's pods request, each once
   size_t tries_ = 0;                      // of the group

@@ -39,16 +39,6 @@ std::vector<const PodInfo*> EndingPods(Handle& handle, const Snapshot& snapshot,
   return ending;
 }
 
-std::unique_ptr<MovesTrial> StartTrialWith(std::span<const PodUnderWay> under_way, Handle& handle,
-                                           CycleState& state, const Snapshot& snapshot) {
-  std::unique_ptr<MovesTrial> trial = handle.StartMovesTrial(state);
-  for (const PodUnderWay& one : under_way) {
-    const NodeRow row = snapshot.FindNode(one.node);
-    if (row != kNoRow) trial->Place(*trial->Successor(*one.pod), row);
-  }
-  return trial;
-}
-
 Leave MoveBudgets::Ask(const api::Pod& pod) {
   const std::string& namespace_ = pod.metadata.namespace_;
   if (known_namespaces_.insert(namespace_).second) {

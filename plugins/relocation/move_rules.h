@@ -2,14 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "berth/in_tree/cycle_state.h"
-#include "berth/in_tree/dry_run.h"
+#include "berth/in_tree/cycle_budget.h"
 #include "berth/in_tree/eviction.h"
 #include "berth/in_tree/handle.h"
 
@@ -17,11 +14,6 @@
 namespace berth::plugins {
 
 // A pod that has to move, and the node where the one that its controller makes in its place fits.
-struct PodUnderWay {
-  std::shared_ptr<const api::Pod> pod;
-  std::string node;
-};
-
 struct PodMove {
   const PodInfo* pod = nullptr;  // good for the running cycle
   NodeRow to = kNoRow;
@@ -47,10 +39,6 @@ void SortForReturn(std::vector<MovablePod>& movable);
 // The pods that are being deleted, and should not have ended by now. `looked_at` says how many
 // there are.
 std::vector<const PodInfo*> EndingPods(Handle& handle, const Snapshot& snapshot, size_t& looked_at);
-// With the pods under way in place.
-std::unique_ptr<MovesTrial> StartTrialWith(std::span<const PodUnderWay> under_way, Handle& handle,
-                                           CycleState& state, const Snapshot& snapshot);
-
 // What PodDisruptionBudgets say to moves; they are read namespace by namespace.
 //
 // Thread safety: the scheduling thread, within one cycle.

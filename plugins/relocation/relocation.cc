@@ -52,7 +52,8 @@ void RelocationBooks::Tell(const api::Pod& victim, const std::string& note,
   handle().RecordEvent(victim, PodEventType::kNormal, "Relocated", "Relocating", note, related);
 }
 
-void RelocationBooks::NoteAnswer(const std::string& preemptor_uid, const AsyncStatus& answer) {
+void RelocationBooks::NoteAnswer(const std::string& preemptor_uid, const std::string& victim_uid,
+                                 const AsyncStatus& answer) {
   std::string_view result = "failed";
   if (answer.ok()) result = "evicted";
   if (answer.code == Code::kSkip) result = "gone";
@@ -61,12 +62,20 @@ void RelocationBooks::NoteAnswer(const std::string& preemptor_uid, const AsyncSt
   const auto waiting = waiting_.find(preemptor_uid);
   const bool going = answer.ok() || answer.code == Code::kSkip;
   if (going && waiting != waiting_.end() && waiting->second.unmoved > 0) --waiting->second.unmoved;
+  for (Moving& one : moving_) {
+    if (one.uid == victim_uid) one.going = one.going || going;
+  }
 }
 
 void RelocationBooks::Count(const Preemptor& preemptor, bool failed, Duration) {
   handle().CountMetric("berth_relocations_total", {failed ? "given_up" : "moved"}, 1);
+  // The next pods of those that are going need their places still.
+  std::erase_if(moving_, [&](const Moving& one) {
+    if (one.for_uid != preemptor.uid) return false;
+    if (!one.going) handle().GiveBackPlace(one.uid);
+    return true;
+  });
   if (!failed) return;
-  std::erase_if(promised_, [&](const Promised& one) { return one.for_uid == preemptor.uid; });
   const auto found = waiting_.find(preemptor.uid);
   if (found == waiting_.end()) return;
   Waiting& waiting = found->second;
@@ -130,18 +139,6 @@ void RelocationBooks::ForgetSettled() {
   forget_at_ = std::max<size_t>(64, 2 * waiting_.size());
 }
 
-std::vector<PodUnderWay> RelocationBooks::UnderWayForOthers(std::string_view uid) {
-  std::erase_if(promised_, [&](const Promised& one) {
-    const auto waiting = waiting_.find(one.for_uid);
-    return waiting == waiting_.end() || !Waits(waiting->second);
-  });
-  std::vector<PodUnderWay> under_way;
-  for (const Promised& one : promised_) {
-    if (one.for_uid != uid) under_way.push_back(one.place);
-  }
-  return under_way;
-}
-
 void RelocationBooks::Begin(const api::Pod& pod, Waiting& waiting, const Room& room,
                             const Snapshot& snapshot) {
   const std::string& node = snapshot.node(room.row).metadata.name;
@@ -170,12 +167,13 @@ void RelocationBooks::BeginMoves(Preemptor preemptor, std::string_view place, Wa
   waiting.moves += static_cast<int64_t>(moves.size());
   waiting.unmoved = moves.size();
   waiting.given_up = false;
-  std::erase_if(promised_, [&](const Promised& one) { return one.for_uid == preemptor.uid; });
+  std::erase_if(moving_, [&](const Moving& one) { return one.for_uid == preemptor.uid; });
   std::vector<EvictedPod> evicted;
   for (const PodMove& move : moves) {
     const std::string& to = snapshot.node(move.to).metadata.name;
     moved_.push_back(handle().clock().Now());
-    promised_.push_back({{move.pod->pod, to}, preemptor.uid});
+    moving_.push_back({.uid = move.pod->pod->metadata.uid, .for_uid = preemptor.uid});
+    handle().HoldPlace(move.pod->pod, to);
     evicted.push_back(
         {move.pod->pod, move.pod->pod->spec.node_name,
          "Evicted so that " + for_whom + "; the pod in its place fits on node " + to});
@@ -252,8 +250,7 @@ PostFilterResult Relocation::PostFilter(CycleState& state, const PodInfo& pod,
     case When::kPaused:
       return await("moves were sought a short time ago");
   }
-  const std::vector<PodUnderWay> under_way = books_->UnderWayForOthers(metadata.uid);
-  RoomSearch search(handle_, state, pod, snapshot, statuses, under_way);
+  RoomSearch search(handle_, state, pod, snapshot, statuses);
   std::string_view why;
   const size_t most = MovesLeft(waiting, 1, why);
   const bool comes = search.RoomComes();
@@ -284,8 +281,7 @@ PreemptionPreview Relocation::Preview(CycleState& state, const PodInfo& pod,
     return preview;
   };
   if (const auto why = WhyNotAtAll(pod); !why.empty()) return reject(why);
-  const std::vector<PodUnderWay> under_way = books_->UnderWayForOthers(pod.pod->metadata.uid);
-  RoomSearch search(handle_, state, pod, snapshot, statuses, under_way);
+  RoomSearch search(handle_, state, pod, snapshot, statuses);
   if (search.RoomComes()) return reject("the pod fits once pods that are being deleted have ended");
   const std::optional<Room> room = search.Find(static_cast<size_t>(args_.max_moves_per_pod));
   if (!room) return reject("no moves of other pods make room");

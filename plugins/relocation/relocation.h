@@ -62,16 +62,16 @@ class RelocationBooks final : public Evictions {
   // The same for a group.
   void Begin(const PodGroupInfo& group, Waiting& waiting, const GroupRoom& room,
              const Snapshot& snapshot);
-  // The pods that are on their way for other pods, which still wait.
-  std::vector<PodUnderWay> UnderWayForOthers(std::string_view uid);
 
   // No search for any pod is made before.
   Time next_search;
 
  private:
-  struct Promised {
-    PodUnderWay place;
+  // A pod that was asked to go, or is to be.
+  struct Moving {
+    std::string uid;
     std::string for_uid;
+    bool going = false;
   };
 
   void Ask(const Preemptor& preemptor, const std::shared_ptr<const api::Pod>& victim,
@@ -79,7 +79,8 @@ class RelocationBooks final : public Evictions {
   void Tell(const api::Pod& victim, const std::string& note,
             const api::Boxed<api::ObjectReference>& related) override;
   void Count(const Preemptor& preemptor, bool failed, Duration took) override;
-  void NoteAnswer(const std::string& preemptor_uid, const AsyncStatus& answer) override;
+  void NoteAnswer(const std::string& preemptor_uid, const std::string& victim_uid,
+                  const AsyncStatus& answer) override;
   bool Waits(const Waiting& waiting);
   // Evicts the pods, each from its node. `for_whom` and `where` are what events say of the room.
   void BeginMoves(Preemptor preemptor, std::string_view place, Waiting& waiting,
@@ -90,7 +91,7 @@ class RelocationBooks final : public Evictions {
   std::map<std::string, Waiting, std::less<>> waiting_;  // by UID
   size_t forget_at_ = 64;   // how many there are when settled ones are looked for
   std::deque<Time> moved_;  // when the moves of the last hour began
-  std::vector<Promised> promised_;
+  std::vector<Moving> moving_;
 };
 
 // Makes room for a pod that fits nowhere, and for which preemption finds no victims, by moving

@@ -18,14 +18,12 @@ const std::string& NameOf(const Snapshot& snapshot, NodeRow row) {
 }  // namespace
 
 RoomSearch::RoomSearch(Handle& handle, CycleState& state, const PodInfo& pod,
-                       const Snapshot& snapshot, const NodeToStatus& statuses,
-                       std::span<const PodUnderWay> under_way)
+                       const Snapshot& snapshot, const NodeToStatus& statuses)
     : handle_(handle),
       state_(state),
       pod_(pod),
       snapshot_(snapshot),
       statuses_(statuses),
-      under_way_(under_way),
       steps_before_(state.budget().steps()),
       dry_run_(handle.StartDryRun(state, pod)),
       budgets_(handle.listers()) {}
@@ -38,7 +36,7 @@ bool RoomSearch::RoomComes() {
   size_t pods = 0;
   const std::vector<const PodInfo*> ending = EndingPods(handle_, snapshot_, pods);
   if (!state_.budget().Spend(pods) || ending.empty()) return false;
-  const std::unique_ptr<MovesTrial> trial = StartTrial();
+  const std::unique_ptr<MovesTrial> trial = handle_.StartMovesTrial(state_);
   for (const PodInfo* pod : ending) trial->Remove(*pod);
   return trial->BestNode(pod_, kNoRow) != kNoRow;
 }
@@ -110,7 +108,7 @@ std::vector<const PodInfo*> RoomSearch::FewestOf(NodeRow row,
 
 const PodInfo* RoomSearch::Place(const std::vector<const PodInfo*>& going, Room& room) {
   room.moves.clear();
-  const std::unique_ptr<MovesTrial> trial = StartTrial();
+  const std::unique_ptr<MovesTrial> trial = handle_.StartMovesTrial(state_);
   for (const PodInfo* pod : going) trial->Remove(*pod);
   if (!trial->Fits(pod_, room.row) || !trial->Place(pod_, room.row)) return nullptr;
   for (const PodInfo* pod : going) {

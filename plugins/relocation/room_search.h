@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "berth/in_tree/cycle_state.h"
@@ -39,9 +38,9 @@ struct Room {
 // Thread safety: the scheduling thread, within one PostFilter.
 class RoomSearch {
  public:
-  // All of it must outlive the search. `under_way`: pods whose places are taken.
+  // All of it must outlive the search.
   RoomSearch(Handle& handle, CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-             const NodeToStatus& statuses, std::span<const PodUnderWay> under_way);
+             const NodeToStatus& statuses);
 
   // Whether a node takes the pod once the pods that are being deleted, and should not have ended by
   // now, have ended.
@@ -68,16 +67,12 @@ class RoomSearch {
   // Finds places for those that go. Which one cannot, or nullptr: with `room.moves` empty the pod
   // itself does not fit.
   const PodInfo* Place(const std::vector<const PodInfo*>& going, Room& room);
-  std::unique_ptr<MovesTrial> StartTrial() {
-    return StartTrialWith(under_way_, handle_, state_, snapshot_);
-  }
 
   Handle& handle_;
   CycleState& state_;
   const PodInfo& pod_;
   const Snapshot& snapshot_;
   const NodeToStatus& statuses_;
-  const std::span<const PodUnderWay> under_way_;
   const uint64_t steps_before_;
   std::unique_ptr<DryRun> dry_run_;
   MoveBudgets budgets_;

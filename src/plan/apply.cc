@@ -56,19 +56,6 @@ PodPtr FindByUid(const std::vector<PodPtr>& pods, std::string_view uid) {
   return found == pods.end() ? nullptr : *found;
 }
 
-// Whether one controller may have made both of one template.
-bool HasShapeOf(const api::Pod& a, const api::Pod& b) {
-  const auto same_requests = [](const api::Container& one, const api::Container& other) {
-    return one.name == other.name && one.resources == other.resources;
-  };
-  const auto is_own = [](const auto& label) { return !IsLabelOfNode(label.first); };
-  return std::ranges::equal(a.metadata.labels | std::views::filter(is_own),
-                            b.metadata.labels | std::views::filter(is_own)) &&
-         a.spec.scheduler_name == b.spec.scheduler_name && a.spec.priority == b.spec.priority &&
-         a.spec.node_selector == b.spec.node_selector &&
-         std::ranges::equal(a.spec.containers, b.spec.containers, same_requests);
-}
-
 // "" where the pod may go to the node, in the cluster as it is.
 std::string WhyNotOn(const PodPtr& pod, const std::string& node, Simulation& simulation) {
   simulation.RunDue();
@@ -703,7 +690,7 @@ PodPtr Run::SuccessorOf(size_t move, const std::vector<PodPtr>& pods) const {
     if (eviction.before.contains(meta.uid) || progress_->IsSuccessor(meta.uid)) continue;
     if (meta.deletion_timestamp || pod->status.phase == "Failed") continue;
     if (owner->kind == "StatefulSet" && meta.Key() != leaving.key) continue;
-    if (leaving.pod != nullptr && !HasShapeOf(*leaving.pod, *pod)) continue;
+    if (leaving.pod != nullptr && !MayReplace(*leaving.pod, *pod)) continue;
     return pod;
   }
   return nullptr;
