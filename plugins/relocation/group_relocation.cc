@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,9 +21,14 @@ void Relocation::GiveBack(const PodGroupInfo& group, RelocationBooks::Waiting& w
     const auto nominated = waiting.nodes.find(metadata.uid);
     if (nominated == waiting.nodes.end()) continue;
     const auto newest = handle_.FindPendingPod(metadata.namespace_, metadata.name);
-    if (newest == nullptr || newest->status.nominated_node_name != nominated->second) continue;
+    if (newest == nullptr) continue;
+    // It may be written, and not be shown yet.
+    const std::string& shown = newest->status.nominated_node_name;
+    if (!shown.empty() && shown != nominated->second) continue;
+    auto as_written = std::make_shared<api::Pod>(*newest);
+    as_written->status.nominated_node_name = nominated->second;
     PodInfo info = *pod;
-    info.pod = newest;
+    info.pod = std::move(as_written);
     handle_.ClearNominatedNode(info);
   }
   waiting.nodes.clear();

@@ -613,7 +613,10 @@ bool Run::LookAtRequest(size_t move, const PodPtr& pod, const std::vector<PodPtr
   if (found->kind == Kind::kUnknown) return true;
   const bool is_first = request.kind == Kind::kNone;
   if (!is_first && found->kind == Kind::kNone) {
-    return Stop(move, "its EvictionRequest was deleted");
+    // It goes with the pod, whose end the watch may show a moment later.
+    if (request.kind == Kind::kUnknown) return Stop(move, "its EvictionRequest was deleted");
+    request.kind = Kind::kUnknown;
+    return true;
   }
   request = *found;
   if (is_first) {

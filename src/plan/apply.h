@@ -32,7 +32,7 @@ struct Answer {
 struct RequestState {
   enum class Kind {
     kNone,
-    kUnknown,  // no answer, for now
+    kUnknown,  // no answer for now, or it was there at the last look and is not now
     kUnseen,   // no controller has looked at it yet
     kTaken,    // it is carried out, or has been
     kFailed,   // nothing more is done for it

@@ -982,6 +982,16 @@ TEST_F(ApplyByRequestTest, ARequestIsWithdrawnWhereNoPodWaitsForItsRoomAnyMore) 
   EXPECT_THAT(cluster.evicted, IsEmpty());
 }
 
+TEST_F(ApplyByRequestTest, ARequestThatAnotherDeletesEndsTheRun) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  cluster.responder = Responder::kHesitates;
+  cluster.after_request = [&cluster] { cluster.requests.clear(); };
+  EXPECT_THAT(RunByRequest(plan, cluster).why, HasSubstr("its EvictionRequest was deleted"));
+  EXPECT_THAT(cluster.evicted, IsEmpty());
+}
+
 TEST_F(ApplyByRequestTest, ARefusedRequestEndsTheRun) {
   FakeCluster cluster;
   Fill(cluster);
