@@ -148,7 +148,7 @@ bool Evictions::TakeAnswer(const EvictionAnswered& answered) {
   of_victim->second.erase(found);
   if (of_victim->second.empty()) asked_.erase(of_victim);
   const bool going = answered.answer.ok() || answered.answer.code == Code::kSkip;
-  NoteAnswer(asked.preemptor_uid, answered.answer);
+  NoteAnswer(asked.preemptor_uid, answered.victim_uid, answered.answer);
   // A pod that had gone was not preempted.
   if (answered.answer.ok()) {
     Tell(*asked.victim, asked.note + (answered.in_memory ? " (in kube-scheduler memory)." : ""),

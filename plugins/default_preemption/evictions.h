@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "berth/in_tree/features.h"
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/pod_group_points.h"
 
 namespace berth::plugins {
 
@@ -23,6 +25,13 @@ struct Preemptor {
   // What events relate the victims to. Of a pod nothing, as in kube-scheduler.
   api::Boxed<api::ObjectReference> related{};
 };
+
+// The group, with its pods that have no node.
+Preemptor PreemptorOf(const PodGroupInfo& group);
+// Whether other pods may go for it. By the pods' policy where the group has none: without its gate
+// that of one is that of all, except in groups of scheduling.x-k8s.io, which one such pod keeps
+// from evicting others.
+bool MayEvictOthers(const PodGroupInfo& group, const Features& features);
 
 struct EvictedPod {
   std::shared_ptr<const api::Pod> pod;
@@ -71,7 +80,8 @@ class Evictions {
                     const api::Boxed<api::ObjectReference>& related);
   virtual void Count(const Preemptor& preemptor, bool failed, Duration took);
   // The answer to what Ask() asked for has come.
-  virtual void NoteAnswer(const std::string& /*preemptor_uid*/, const AsyncStatus& /*answer*/) {}
+  virtual void NoteAnswer(const std::string& /*preemptor_uid*/, const std::string& /*victim_uid*/,
+                          const AsyncStatus& /*answer*/) {}
 
  private:
   struct Run {

@@ -24,18 +24,6 @@ int32_t PriorityOf(const PodGroupInfo& group) { return group.object.priority(); 
 
 constexpr std::string_view kNever = "Never";
 
-// By the pods' policy where the group has none: without its gate that of one is that of all, except
-// in groups of scheduling.x-k8s.io, which one such pod keeps from evicting others.
-bool MayEvict(const PodGroupInfo& group, const Features& features) {
-  const auto never = [](const PodInfo* pod) { return pod->pod->spec.preemption_policy == kNever; };
-  const auto& pods = group.unscheduled_pods;
-  if (group.object.pod_group != nullptr && group.object.pod_group->coscheduling) {
-    return std::ranges::none_of(pods, never);
-  }
-  return features.pod_group_preemption_policy ? group.object.preemption_policy() != kNever
-                                              : !never(pods.front());
-}
-
 // As what the API server knows it.
 std::string_view ApiVersionOf(const AnyPodGroup& group) {
   if (group.composite != nullptr) return "scheduling.k8s.io/v1alpha3";
@@ -63,6 +51,25 @@ std::vector<const PodInfo*> PodsOf(const Victim& victim) {
 
 }  // namespace
 
+bool MayEvictOthers(const PodGroupInfo& group, const Features& features) {
+  const auto never = [](const PodInfo* pod) { return pod->pod->spec.preemption_policy == kNever; };
+  const auto& pods = group.unscheduled_pods;
+  if (group.object.pod_group != nullptr && group.object.pod_group->coscheduling) {
+    return std::ranges::none_of(pods, never);
+  }
+  return features.pod_group_preemption_policy ? group.object.preemption_policy() != kNever
+                                              : !never(pods.front());
+}
+
+Preemptor PreemptorOf(const PodGroupInfo& group) {
+  Preemptor preemptor{
+      group.object.metadata().uid, KindOf(group), PriorityOf(group), {}, ReferenceTo(group)};
+  for (const PodInfo* pod : group.unscheduled_pods) {
+    preemptor.pod_keys.push_back(pod->pod->metadata.Key());
+  }
+  return preemptor;
+}
+
 PodGroupPostFilterResult DefaultPreemption::PodGroupPostFilter(CycleState& state,
                                                                const PodGroupInfo& group,
                                                                const Snapshot& snapshot,
@@ -77,7 +84,7 @@ PodGroupPostFilterResult DefaultPreemption::PodGroupPostFilter(CycleState& state
 PodGroupPostFilterResult DefaultPreemption::PreemptFor(CycleState& state, const PodGroupInfo& group,
                                                        const Snapshot& snapshot,
                                                        PodGroupDryRun& dry_run) {
-  if (!MayEvict(group, handle_.features())) {
+  if (!MayEvictOthers(group, handle_.features())) {
     return {
         state.reasons().Make(Code::kUnschedulable, "not eligible due to preemptionPolicy=Never.")};
   }
@@ -178,12 +185,7 @@ void DefaultPreemption::Execute(const PodGroupInfo& group, const Snapshot& snaps
     handle_.CountMetric("preemption_pdb_violations_total", {KindOf(group)},
                         static_cast<double>(broken_budgets));
   }
-  Preemptor preemptor{
-      group.object.metadata().uid, KindOf(group), PriorityOf(group), {}, ReferenceTo(group)};
-  for (const PodInfo* pod : group.unscheduled_pods) {
-    preemptor.pod_keys.push_back(pod->pod->metadata.Key());
-  }
-  evictions_->Start(std::move(preemptor), "cluster", std::move(pods));
+  evictions_->Start(PreemptorOf(group), "cluster", std::move(pods));
 }
 
 }  // namespace berth::plugins

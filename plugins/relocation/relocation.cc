@@ -52,7 +52,8 @@ void RelocationBooks::Tell(const api::Pod& victim, const std::string& note,
   handle().RecordEvent(victim, PodEventType::kNormal, "Relocated", "Relocating", note, related);
 }
 
-void RelocationBooks::NoteAnswer(const std::string& preemptor_uid, const AsyncStatus& answer) {
+void RelocationBooks::NoteAnswer(const std::string& preemptor_uid, const std::string& victim_uid,
+                                 const AsyncStatus& answer) {
   std::string_view result = "failed";
   if (answer.ok()) result = "evicted";
   if (answer.code == Code::kSkip) result = "gone";
@@ -61,12 +62,20 @@ void RelocationBooks::NoteAnswer(const std::string& preemptor_uid, const AsyncSt
   const auto waiting = waiting_.find(preemptor_uid);
   const bool going = answer.ok() || answer.code == Code::kSkip;
   if (going && waiting != waiting_.end() && waiting->second.unmoved > 0) --waiting->second.unmoved;
+  for (Moving& one : moving_) {
+    if (one.uid == victim_uid) one.going = one.going || going;
+  }
 }
 
 void RelocationBooks::Count(const Preemptor& preemptor, bool failed, Duration) {
   handle().CountMetric("berth_relocations_total", {failed ? "given_up" : "moved"}, 1);
+  // The next pods of those that are going need their places still.
+  std::erase_if(moving_, [&](const Moving& one) {
+    if (one.for_uid != preemptor.uid) return false;
+    if (!one.going) handle().GiveBackPlace(one.uid);
+    return true;
+  });
   if (!failed) return;
-  std::erase_if(promised_, [&](const Promised& one) { return one.for_uid == preemptor.uid; });
   const auto found = waiting_.find(preemptor.uid);
   if (found == waiting_.end()) return;
   Waiting& waiting = found->second;
@@ -79,12 +88,18 @@ void RelocationBooks::Count(const Preemptor& preemptor, bool failed, Duration) {
 }
 
 RelocationBooks::Waiting& RelocationBooks::Note(const api::Pod& pod, Duration min_pending) {
+  const api::ObjectMeta& metadata = pod.metadata;
+  return Note(metadata.uid, {{metadata.namespace_, metadata.name, metadata.uid}}, min_pending);
+}
+
+RelocationBooks::Waiting& RelocationBooks::Note(const std::string& uid,
+                                                std::vector<Waiting::PodName> pods,
+                                                Duration min_pending) {
   if (waiting_.size() >= forget_at_) ForgetSettled();
-  const auto [it, added] = waiting_.try_emplace(pod.metadata.uid);
+  const auto [it, added] = waiting_.try_emplace(uid);
   Waiting& waiting = it->second;
+  waiting.pods = std::move(pods);
   if (added) {
-    waiting.namespace_ = pod.metadata.namespace_;
-    waiting.name = pod.metadata.name;
     waiting.since = handle().clock().Now();
     waiting.next_search = waiting.since + min_pending;
   }
@@ -96,10 +111,13 @@ void RelocationBooks::WakeAtNextSearch(Waiting& waiting) {
   ObjectWait wait;
   wait.check = [] { return std::optional<AsyncStatus>(); };
   wait.timeout = std::max(waiting.next_search - handle().clock().Now(), Duration());
-  std::string key = api::NamespacedKey(waiting.namespace_, waiting.name);
+  std::vector<std::string> keys;
+  for (const Waiting::PodName& pod : waiting.pods) {
+    keys.push_back(api::NamespacedKey(pod.namespace_, pod.name));
+  }
   handle().WaitFor(std::move(wait), never_cancelled,
-                   [handle = &handle(), key = std::move(key)](const AsyncStatus&) {
-                     handle->Post(PodsActivated{{key}});
+                   [handle = &handle(), keys = std::move(keys)](const AsyncStatus&) {
+                     handle->Post(PodsActivated{keys});
                    });
 }
 
@@ -109,26 +127,16 @@ int64_t RelocationBooks::MovesLeft(int64_t most) {
   return most - static_cast<int64_t>(moved_.size());
 }
 
-bool RelocationBooks::Waits(const std::string& uid, const Waiting& waiting) {
-  const auto pod = handle().FindPendingPod(waiting.namespace_, waiting.name);
-  return pod != nullptr && pod->metadata.uid == uid;
+bool RelocationBooks::Waits(const Waiting& waiting) {
+  return std::ranges::any_of(waiting.pods, [this](const Waiting::PodName& one) {
+    const auto pod = handle().FindPendingPod(one.namespace_, one.name);
+    return pod != nullptr && pod->metadata.uid == one.uid;
+  });
 }
 
 void RelocationBooks::ForgetSettled() {
-  std::erase_if(waiting_, [this](const auto& one) { return !Waits(one.first, one.second); });
+  std::erase_if(waiting_, [this](const auto& one) { return !Waits(one.second); });
   forget_at_ = std::max<size_t>(64, 2 * waiting_.size());
-}
-
-std::vector<PodUnderWay> RelocationBooks::UnderWayForOthers(std::string_view uid) {
-  std::erase_if(promised_, [&](const Promised& one) {
-    const auto waiting = waiting_.find(one.for_uid);
-    return waiting == waiting_.end() || !Waits(waiting->first, waiting->second);
-  });
-  std::vector<PodUnderWay> under_way;
-  for (const Promised& one : promised_) {
-    if (one.for_uid != uid) under_way.push_back(one.place);
-  }
-  return under_way;
 }
 
 void RelocationBooks::Begin(const api::Pod& pod, Waiting& waiting, const Room& room,
@@ -136,21 +144,41 @@ void RelocationBooks::Begin(const api::Pod& pod, Waiting& waiting, const Room& r
   const std::string& node = snapshot.node(room.row).metadata.name;
   const api::ObjectMeta& metadata = pod.metadata;
   waiting.node = node;
-  waiting.moves += static_cast<int64_t>(room.moves.size());
-  waiting.unmoved = room.moves.size();
+  BeginMoves({metadata.uid, "pod", pod.spec.priority.value_or(0), {metadata.Key()}}, node, waiting,
+             room.moves, "pod " + metadata.Key() + " has room on node " + node, snapshot);
+}
+
+void RelocationBooks::Begin(const PodGroupInfo& group, Waiting& waiting, const GroupRoom& room,
+                            const Snapshot& snapshot) {
+  waiting.nodes.clear();
+  for (const auto& nomination : room.nominations) {
+    waiting.nodes.emplace(nomination.pod_uid, nomination.node_name);
+  }
+  Preemptor preemptor = PreemptorOf(group);
+  const std::string name =
+      api::NamespacedKey(group.object.metadata().namespace_, preemptor.related->name);
+  BeginMoves(std::move(preemptor), "cluster", waiting, room.moves,
+             "pod group " + name + " has room", snapshot);
+}
+
+void RelocationBooks::BeginMoves(Preemptor preemptor, std::string_view place, Waiting& waiting,
+                                 const std::vector<PodMove>& moves, const std::string& for_whom,
+                                 const Snapshot& snapshot) {
+  waiting.moves += static_cast<int64_t>(moves.size());
+  waiting.unmoved = moves.size();
   waiting.given_up = false;
-  std::erase_if(promised_, [&](const Promised& one) { return one.for_uid == metadata.uid; });
+  std::erase_if(moving_, [&](const Moving& one) { return one.for_uid == preemptor.uid; });
   std::vector<EvictedPod> evicted;
-  for (const PodMove& move : room.moves) {
+  for (const PodMove& move : moves) {
     const std::string& to = snapshot.node(move.to).metadata.name;
     moved_.push_back(handle().clock().Now());
-    promised_.push_back({{move.pod->pod, to}, metadata.uid});
-    evicted.push_back({move.pod->pod, node,
-                       "Evicted so that pod " + metadata.Key() + " has room on node " + node +
-                           "; the pod in its place fits on node " + to});
+    moving_.push_back({.uid = move.pod->pod->metadata.uid, .for_uid = preemptor.uid});
+    handle().HoldPlace(move.pod->pod, to);
+    evicted.push_back(
+        {move.pod->pod, move.pod->pod->spec.node_name,
+         "Evicted so that " + for_whom + "; the pod in its place fits on node " + to});
   }
-  Start({metadata.uid, "pod", pod.spec.priority.value_or(0), {metadata.Key()}}, node,
-        std::move(evicted));
+  Start(std::move(preemptor), place, std::move(evicted));
 }
 
 Relocation::Relocation(const RelocationArgs& args, Handle& handle)
@@ -158,21 +186,41 @@ Relocation::Relocation(const RelocationArgs& args, Handle& handle)
       args_(args),
       books_(std::make_shared<RelocationBooks>(handle)),
       waiting_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
-                                     "waiting for the pods that are moved for this pod")) {}
+                                     "waiting for the pods that are moved for this pod")),
+      group_waiting_(
+          handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
+                                "waiting for the pods that are moved for this pod group")) {}
 
 PostFilterResult Relocation::Reject(const CycleState& state, std::string_view message) const {
   return {state.reasons().Make(Code::kUnschedulable, std::string(kPrefix) + std::string(message))};
 }
 
-size_t Relocation::MovesLeft(const RelocationBooks::Waiting& waiting, std::string_view& why) {
-  const int64_t of_pod = args_.max_moves_per_pod - waiting.moves;
+size_t Relocation::MovesLeft(const RelocationBooks::Waiting& waiting, size_t pods,
+                             std::string_view& why) {
+  const int64_t of_pods = args_.max_moves_per_pod * static_cast<int64_t>(pods) - waiting.moves;
   const int64_t of_hour = books_->MovesLeft(args_.max_moves_per_hour);
-  if (of_pod <= 0) {
+  if (of_pods <= 0) {
     why = "maxMovesPerPod pods have moved for this pod";
   } else if (of_hour <= 0) {
     why = "maxMovesPerHour pods have moved within an hour";
   }
-  return static_cast<size_t>(std::max<int64_t>(std::min(of_pod, of_hour), 0));
+  return static_cast<size_t>(std::max<int64_t>(std::min(of_pods, of_hour), 0));
+}
+
+Relocation::When Relocation::WhenToSearch(RelocationBooks::Waiting& waiting) {
+  const Time now = handle_.clock().Now();
+  if (now >= waiting.next_search) return now < books_->next_search ? When::kPaused : When::kNow;
+  books_->WakeAtNextSearch(waiting);
+  const bool is_young = now < waiting.since + std::chrono::seconds(args_.min_pending_seconds);
+  return is_young ? When::kYoung : When::kPaused;
+}
+
+void Relocation::NoteSearch(RelocationBooks::Waiting& waiting, uint64_t steps) {
+  const Time now = handle_.clock().Now();
+  const Duration min_pending = std::chrono::seconds(args_.min_pending_seconds);
+  waiting.next_search = now + std::max(min_pending, kAgain);
+  waiting.wakes = false;
+  books_->next_search = now + static_cast<int64_t>(steps) * kPauseAfterStep;
 }
 
 PostFilterResult Relocation::PostFilter(CycleState& state, const PodInfo& pod,
@@ -194,25 +242,20 @@ PostFilterResult Relocation::PostFilter(CycleState& state, const PodInfo& pod,
     return nominate(Reject(state, why), waiting.given_up ? "" : waiting.node);
   };
   if (books_->Running(metadata.uid)) return await("pods are being moved for this pod");
-  const Time now = handle_.clock().Now();
-  if (now < waiting.since + min_pending) {
-    books_->WakeAtNextSearch(waiting);
-    return Reject(state, "the pod has not waited for minPendingSeconds");
+  switch (WhenToSearch(waiting)) {
+    case When::kNow:
+      break;
+    case When::kYoung:
+      return Reject(state, "the pod has not waited for minPendingSeconds");
+    case When::kPaused:
+      return await("moves were sought a short time ago");
   }
-  if (now < waiting.next_search) {
-    books_->WakeAtNextSearch(waiting);
-    return await("moves were sought a short time ago");
-  }
-  if (now < books_->next_search) return await("moves were sought a short time ago");
-  const std::vector<PodUnderWay> under_way = books_->UnderWayForOthers(metadata.uid);
-  RoomSearch search(handle_, state, pod, snapshot, statuses, under_way);
+  RoomSearch search(handle_, state, pod, snapshot, statuses);
   std::string_view why;
-  const size_t most = MovesLeft(waiting, why);
+  const size_t most = MovesLeft(waiting, 1, why);
   const bool comes = search.RoomComes();
   const std::optional<Room> room = comes || most == 0 ? std::nullopt : search.Find(most);
-  waiting.next_search = now + std::max(min_pending, kAgain);
-  waiting.wakes = false;
-  books_->next_search = now + static_cast<int64_t>(search.steps()) * kPauseAfterStep;
+  NoteSearch(waiting, search.steps());
   if (state.budget().spent()) {
     return {state.reasons().Error(std::string(kPrefix) + state.budget().Message())};
   }
@@ -238,8 +281,7 @@ PreemptionPreview Relocation::Preview(CycleState& state, const PodInfo& pod,
     return preview;
   };
   if (const auto why = WhyNotAtAll(pod); !why.empty()) return reject(why);
-  const std::vector<PodUnderWay> under_way = books_->UnderWayForOthers(pod.pod->metadata.uid);
-  RoomSearch search(handle_, state, pod, snapshot, statuses, under_way);
+  RoomSearch search(handle_, state, pod, snapshot, statuses);
   if (search.RoomComes()) return reject("the pod fits once pods that are being deleted have ended");
   const std::optional<Room> room = search.Find(static_cast<size_t>(args_.max_moves_per_pod));
   if (!room) return reject("no moves of other pods make room");
@@ -252,7 +294,14 @@ PreemptionPreview Relocation::Preview(CycleState& state, const PodInfo& pod,
 }
 
 Status Relocation::PreEnqueue(const PodInfo& pod) {
-  return books_->Running(pod.pod->metadata.uid) ? waiting_ : Status();
+  const std::string* group_name =
+      handle_.features().pod_groups() ? PodGroupNameOf(*pod.pod) : nullptr;
+  const api::ObjectMeta& metadata = pod.pod->metadata;
+  if (group_name == nullptr) return books_->Running(metadata.uid) ? waiting_ : Status();
+  const PodGroupNode* group = handle_.pod_group_forest().Find(metadata.namespace_, *group_name);
+  const PodGroupNode* root = group == nullptr ? nullptr : RootOf(*group);
+  const bool wait = root != nullptr && books_->Running(root->object.metadata().uid);
+  return wait ? group_waiting_ : Status();
 }
 
 std::vector<ClusterEventWithHint> Relocation::EventsToRegister() const {

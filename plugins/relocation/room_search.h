@@ -5,29 +5,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "berth/in_tree/cycle_state.h"
 #include "berth/in_tree/dry_run.h"
-#include "berth/in_tree/eviction.h"
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
+#include "plugins/relocation/move_rules.h"
 
 namespace berth::plugins {
-
-// A pod that has to move, and the node where the one that its controller makes in its place fits.
-struct PodUnderWay {
-  std::shared_ptr<const api::Pod> pod;
-  std::string node;
-};
-
-struct PodMove {
-  const PodInfo* pod = nullptr;  // good for the running cycle
-  NodeRow to = kNoRow;
-};
 
 // A node that takes the pod once others have moved, in this order.
 struct Room {
@@ -52,9 +38,9 @@ struct Room {
 // Thread safety: the scheduling thread, within one PostFilter.
 class RoomSearch {
  public:
-  // All of it must outlive the search. `under_way`: pods whose places are taken.
+  // All of it must outlive the search.
   RoomSearch(Handle& handle, CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-             const NodeToStatus& statuses, std::span<const PodUnderWay> under_way);
+             const NodeToStatus& statuses);
 
   // Whether a node takes the pod once the pods that are being deleted, and should not have ended by
   // now, have ended.
@@ -69,39 +55,27 @@ class RoomSearch {
     NodeRow row = kNoRow;
     size_t fewest = 1;  // pods that must go for what the pod requests
   };
-  struct Movable {
-    const PodInfo* pod = nullptr;
-    double size = 0;  // the largest part that it is of what the pod requests
-  };
-
   bool exhausted() const;
-  bool MayMove(const PodInfo& pod) const;
+  bool MayMove(const PodInfo& pod) const { return MayMoveFor(pod, pod_.priority()); }
   std::vector<Candidate> FindCandidates(size_t most);
   // nullopt: whichever of these go, it is not enough, or more than `most` would have to.
   std::optional<size_t> FewestOn(NodeRow row, size_t most, std::vector<const PodInfo*>& movable);
-  std::vector<Movable> MovableOn(NodeRow row);
+  std::vector<MovablePod> MovableOn(NodeRow row);
   std::optional<Room> TryNode(NodeRow row, size_t most);
   // Those of them that must go, the largest first; none where that is not enough.
-  std::vector<const PodInfo*> FewestOf(NodeRow row, const std::vector<Movable>& movable);
+  std::vector<const PodInfo*> FewestOf(NodeRow row, const std::vector<MovablePod>& movable);
   // Finds places for those that go. Which one cannot, or nullptr: with `room.moves` empty the pod
   // itself does not fit.
   const PodInfo* Place(const std::vector<const PodInfo*>& going, Room& room);
-  // The first whose eviction the budgets refuse once those before it have gone; nullptr: none.
-  const PodInfo* RefusedOf(const std::vector<const PodInfo*>& going);
-  // With the pods under way in place.
-  std::unique_ptr<MovesTrial> StartTrial();
-  Leave AskBudgets(const api::Pod& pod);
 
   Handle& handle_;
   CycleState& state_;
   const PodInfo& pod_;
   const Snapshot& snapshot_;
   const NodeToStatus& statuses_;
-  const std::span<const PodUnderWay> under_way_;
   const uint64_t steps_before_;
   std::unique_ptr<DryRun> dry_run_;
-  EvictionBudgets budgets_;
-  std::set<std::string, std::less<>> known_namespaces_;  // of budgets_
+  MoveBudgets budgets_;
 };
 
 }  // namespace berth::plugins

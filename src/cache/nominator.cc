@@ -4,6 +4,17 @@
 #include <algorithm>
 
 namespace berth::cache {
+namespace {
+
+constexpr std::string_view kHeldPrefix = "held/";
+
+}  // namespace
+
+std::string HeldPlaceUid(std::string_view leaving_uid) {
+  return std::string(kHeldPrefix) + std::string(leaving_uid);
+}
+
+bool IsHeldPlace(const api::Pod& pod) { return pod.metadata.uid.starts_with(kHeldPrefix); }
 
 void Nominator::Note(const std::string& node_name) {
   ++generation_;
@@ -49,6 +60,22 @@ void Nominator::AddNominatedPod(PodInfoPtr pod, const NominatingInfo& info) {
     Remove(uid);
     return;
   }
+  Put(std::move(pod), node, from_here);
+}
+
+void Nominator::Hold(PodInfoPtr pod, const std::string& node_name) {
+  Put(std::move(pod), node_name, /*from_here=*/false);
+}
+
+void Nominator::SetHeldAside(bool aside) {
+  if (aside == held_aside_) return;
+  held_aside_ = aside;
+  all_changed_ = ++generation_;
+}
+
+// `node` may be of the pod.
+void Nominator::Put(PodInfoPtr pod, const std::string& node, bool from_here) {
+  const std::string uid = pod->pod->metadata.uid;
   Note(node);
   if (const auto known = place_of_.find(uid);
       known != place_of_.end() && known->second.node == node) {
@@ -97,6 +124,7 @@ void Nominator::UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod) 
 
 bool Nominator::Counts(const PodInfo& pod, const PodInfo& nominated) const {
   if (!set_aside_.empty() && set_aside_.contains(nominated.pod->metadata.uid)) return false;
+  if (held_aside_ && IsHeldPlace(*nominated.pod)) return false;
   if (nominated.priority() != pod.priority()) return nominated.priority() > pod.priority();
   const std::string& uid = pod.pod->metadata.uid;
   const std::string& nominated_uid = nominated.pod->metadata.uid;

@@ -18,6 +18,11 @@
 
 namespace berth::cache {
 
+// The UID, in a Nominator, of what holds the place of the pod that is made once another has left
+// its node. No pod of an API server has such a one.
+std::string HeldPlaceUid(std::string_view leaving_uid);
+bool IsHeldPlace(const api::Pod& pod);
+
 // Which pods expect to run on which node once their victims are gone. Filters count them in; the
 // pods themselves wait in the queue.
 //
@@ -37,6 +42,11 @@ class Nominator {
   // which the API server may not have yet.
   void UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod);
   void DeleteNominatedPodIfExists(const api::Pod& pod) { Remove(pod.metadata.uid); }
+  // Nominates a pod that is still to be made, by a HeldPlaceUid(), and takes that away.
+  void Hold(PodInfoPtr pod, const std::string& node_name);
+  void Release(const std::string& uid) { Remove(uid); }
+  // Whether such nominations count for no pod.
+  void SetHeldAside(bool aside);
 
   // A pod that was nominated for the node, and is no more.
   struct Ended {
@@ -90,6 +100,7 @@ class Nominator {
   bool NodesChangedSince(uint64_t generation, std::vector<std::string>& nodes) const;
 
  private:
+  void Put(PodInfoPtr pod, const std::string& node, bool from_here);
   void Remove(const std::string& uid);
   // Numbers a change of the node's nominations.
   void Note(const std::string& node_name);
@@ -101,6 +112,7 @@ class Nominator {
   base::StringMap<Place> place_of_;                                      // by pod UID
   std::vector<Ended> ended_;
   absl::flat_hash_set<std::string, base::StringHash, std::equal_to<>> set_aside_;
+  bool held_aside_ = false;
   uint64_t last_number_ = 0;
   uint64_t generation_ = 0;
   uint64_t all_changed_ = 0;          // the generation of the last change of no certain node

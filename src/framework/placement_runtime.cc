@@ -96,7 +96,9 @@ PodGroupPostFilterResult RunPodGroupPostFilter(const Profile& profile, Cycle& cy
   PointTimer timer(profile, cycle.observer, ExtensionPoint::kPodGroupPostFilter);
   const auto ask = [&]() -> PodGroupPostFilterResult {
     ReasonSet reasons;
+    Code failed = Code::kUnschedulable;
     for (const auto& entry : profile.plugins().pod_group_post_filter) {
+      if (failed != Code::kUnschedulable && !entry.plugin->needs_no_victims()) continue;
       PodGroupPostFilterResult result;
       PluginTimer plugin_timer(cycle, entry.name, ExtensionPoint::kPodGroupPostFilter);
       result.status = Guarded(cycle.state, [&] {
@@ -105,15 +107,18 @@ PodGroupPostFilterResult RunPodGroupPostFilter(const Profile& profile, Cycle& cy
       });
       const Code code = result.status.code();
       plugin_timer.Finish(code);
-      if (code == Code::kSuccess || code == Code::kUnschedulableAndUnresolvable) return result;
-      if (code != Code::kUnschedulable) {
+      if (code == Code::kSuccess) return result;
+      if (code == Code::kUnschedulableAndUnresolvable) {
+        failed = code;
+        reasons.clear();
+      } else if (code != Code::kUnschedulable) {
         return {
             cycle.state.reasons().Error("error in " + Quoted(entry.name) +
                                         " PodGroupPostFilter plugins: " + result.status.message())};
       }
       reasons.insert(reasons.end(), result.status.reasons().begin(), result.status.reasons().end());
     }
-    return {cycle.state.reasons().Make(Code::kUnschedulable, reasons)};
+    return {cycle.state.reasons().Make(failed, reasons)};
   };
   PodGroupPostFilterResult result = ask();
   timer.Finish(result.status.code());

@@ -74,9 +74,10 @@ std::vector<MetricRow> ShadowRows() {
       {Metric::kRelocations,
        Counter(
            "berth_relocations_total", kAlpha, {"result"},
-           "Searches of the plugin Relocation for pods whose move makes room for a pending one, by "
-           "result: 'no_moves', or else, once it is known of all evictions, 'moved' or "
-           "'given_up'.")},
+           "Searches of the plugin Relocation for pods whose move makes room for a pending one or "
+           "a "
+           "pod group, by result: 'no_moves', or else, once it is known of all evictions, 'moved' "
+           "or 'given_up'.")},
       {Metric::kRelocationEvictions, Counter("berth_relocation_evictions_total", kAlpha, {"result"},
                                              "Evictions that the plugin Relocation asked for, by "
                                              "answer: 'evicted', 'gone', 'refused' "

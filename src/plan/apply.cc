@@ -35,6 +35,9 @@ constexpr Duration kLook = std::chrono::milliseconds(200);
 constexpr Duration kFirstPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(15);
 
+// Within this time a controller looks at an EvictionRequest, where there is one in the cluster.
+constexpr Duration kMostUnseen = std::chrono::seconds(30);
+
 // How often a pod is evicted for one move, where its successor goes back to the node that it left.
 constexpr size_t kMostEvictions = 5;
 
@@ -51,19 +54,6 @@ PodPtr FindByUid(const std::vector<PodPtr>& pods, std::string_view uid) {
   const auto found =
       std::ranges::find_if(pods, [uid](const PodPtr& pod) { return pod->metadata.uid == uid; });
   return found == pods.end() ? nullptr : *found;
-}
-
-// Whether one controller may have made both of one template.
-bool HasShapeOf(const api::Pod& a, const api::Pod& b) {
-  const auto same_requests = [](const api::Container& one, const api::Container& other) {
-    return one.name == other.name && one.resources == other.resources;
-  };
-  const auto is_own = [](const auto& label) { return !IsLabelOfNode(label.first); };
-  return std::ranges::equal(a.metadata.labels | std::views::filter(is_own),
-                            b.metadata.labels | std::views::filter(is_own)) &&
-         a.spec.scheduler_name == b.spec.scheduler_name && a.spec.priority == b.spec.priority &&
-         a.spec.node_selector == b.spec.node_selector &&
-         std::ranges::equal(a.spec.containers, b.spec.containers, same_requests);
 }
 
 // "" where the pod may go to the node, in the cluster as it is.
@@ -126,6 +116,12 @@ class Run {
   bool Check(size_t first);
   bool CordonFirst();
   bool Relocate(size_t move);
+  bool RelocateByRequest(size_t move);
+  bool GoOnByRequest(size_t move, const api::Pod& pod);
+  bool LookAtRequest(size_t move, const PodPtr& pod, const std::vector<PodPtr>& pods,
+                     RequestState& request);
+  bool TakeAsGone(size_t move);
+  bool NoteBegun(size_t move, const PodPtr& pod, const std::vector<PodPtr>& pods);
   bool AwaitSuccessor(size_t move);
   bool AwaitNode(size_t move);
   bool AwaitReady(size_t wave);
@@ -133,6 +129,7 @@ class Run {
   bool CheckMeasure();
   bool Stop(size_t move, const std::string& why);
   bool Stop(std::string why);
+  bool StopRequest(size_t move, const PodPtr& pod, const std::string& why);
 
   std::optional<Objection> FindObjection(Simulation& simulation, size_t first);
   bool IsGone(size_t move, const Simulation& simulation) const;
@@ -143,6 +140,7 @@ class Run {
   std::optional<Objection> FindObjectionTo(size_t move, size_t wave, EvictionBudgets& budgets,
                                            Simulation& simulation);
   PodPtr SuccessorOf(size_t move, const std::vector<PodPtr>& pods) const;
+  void HoldFor(size_t move, const PodPtr& successor);
   bool Retarget(size_t move, const PodPtr& pod, Simulation& simulation);
   bool IsLikeTarget(const std::string& node, const std::string& target,
                     const Simulation& simulation) const;
@@ -237,7 +235,10 @@ bool Run::Begin() {
     }
     if (begun == nullptr) continue;
     const PodPtr pod = FindByUid(pods, leaving_[i].uid);
-    if (pod != nullptr && !pod->metadata.deletion_timestamp) continue;  // the request never came
+    if (pod != nullptr && !pod->metadata.deletion_timestamp) {
+      if (!GoOnByRequest(i, *pod)) return false;
+      continue;
+    }
     if (pod != nullptr) leaving_[i].pod = pod;
     // The run that evicted it may have ended before it said so.
     if (!options_.dry_run && begun->successor.empty()) RecordEviction(i);
@@ -249,6 +250,14 @@ bool Run::Begin() {
   }
   resumes_ = false;
   return true;
+}
+
+// Awaits what an EvictionRequest of an earlier run brings. Without one, what was begun never came.
+bool Run::GoOnByRequest(size_t move, const api::Pod& pod) {
+  if (options_.dry_run || options_.evict_by != EvictBy::kRequest) return true;
+  const auto request = edge_.FindRequest(pod);
+  if (!request) return Stop(move, request.error().message);
+  return request->kind == RequestState::Kind::kNone || RelocateByRequest(move);
 }
 
 bool Run::Carry() {
@@ -522,33 +531,42 @@ bool Run::CordonFirst() {
   return true;
 }
 
+// The pod is gone, or going, before this run has asked.
+bool Run::TakeAsGone(size_t move) {
+  if (Begun(move) != nullptr) {
+    // It may have been done, and the answer lost.
+    RecordEviction(move);
+    return AwaitSuccessor(move);
+  }
+  Settle(move, State::kSkipped, "", "the pod went by itself");
+  checked_ = false;
+  return true;
+}
+
+// Writes down what is begun. `pods` is one picture: as long as the pod is in it, no successor is.
+bool Run::NoteBegun(size_t move, const PodPtr& pod, const std::vector<PodPtr>& pods) {
+  const api::OwnerReference* owner = ControllerOf(pod->metadata);
+  if (owner == nullptr) return Stop(move, "no controller makes it again");
+  Progress::Eviction eviction{.owner = owner->uid};
+  for (const PodPtr& other : pods) {
+    const api::OwnerReference* its = ControllerOf(other->metadata);
+    if (its != nullptr && its->uid == owner->uid) eviction.before.insert(other->metadata.uid);
+  }
+  if (auto written = progress_->Begin(pod->metadata.uid, eviction); !written) {
+    return Stop(move, written.error().message);
+  }
+  return true;
+}
+
 bool Run::Relocate(size_t move) {
+  if (options_.evict_by == EvictBy::kRequest) return RelocateByRequest(move);
   const Move& one = plan_.moves[move];
   const Time begun = edge_.Now();
   for (Duration pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
-    // One picture: as long as the pod is in it, no successor is.
     const std::vector<PodPtr> pods = PodsBeside(move);
     const PodPtr pod = FindByUid(pods, leaving_[move].uid);
-    if (pod == nullptr || pod->metadata.deletion_timestamp) {
-      if (Begun(move) != nullptr) {
-        // It may have been done, and the answer lost.
-        RecordEviction(move);
-        return AwaitSuccessor(move);
-      }
-      Settle(move, State::kSkipped, "", "the pod went by itself");
-      checked_ = false;
-      return true;
-    }
-    const api::OwnerReference* owner = ControllerOf(pod->metadata);
-    if (owner == nullptr) return Stop(move, "no controller makes it again");
-    Progress::Eviction eviction{.owner = owner->uid};
-    for (const PodPtr& other : pods) {
-      const api::OwnerReference* its = ControllerOf(other->metadata);
-      if (its != nullptr && its->uid == owner->uid) eviction.before.insert(other->metadata.uid);
-    }
-    if (auto written = progress_->Begin(pod->metadata.uid, eviction); !written) {
-      return Stop(move, written.error().message);
-    }
+    if (pod == nullptr || pod->metadata.deletion_timestamp) return TakeAsGone(move);
+    if (!NoteBegun(move, pod, pods)) return false;
     leaving_[move].pod = pod;
     Hold(move);
     const Answer answer = edge_.Evict(*pod);
@@ -577,6 +595,92 @@ bool Run::Relocate(size_t move) {
   }
 }
 
+// Where the pod goes after all, its successor is awaited by a run that is repeated.
+bool Run::StopRequest(size_t move, const PodPtr& pod, const std::string& why) {
+  const Answer answer = edge_.Withdraw(*pod);
+  if (answer.kind == Answer::Kind::kDone || answer.kind == Answer::Kind::kGone) {
+    return Stop(move, why + "; it is withdrawn");
+  }
+  return Stop(move, Concat(why, "; it is not withdrawn: ", answer.message));
+}
+
+// Looks at the request, and makes it where it is not there yet.
+bool Run::LookAtRequest(size_t move, const PodPtr& pod, const std::vector<PodPtr>& pods,
+                        RequestState& request) {
+  using Kind = RequestState::Kind;
+  const auto found = edge_.FindRequest(*pod);
+  if (!found) return Stop(move, found.error().message);
+  if (found->kind == Kind::kUnknown) return true;
+  const bool is_first = request.kind == Kind::kNone;
+  if (!is_first && found->kind == Kind::kNone) {
+    // It goes with the pod, whose end the watch may show a moment later.
+    if (request.kind == Kind::kUnknown) return Stop(move, "its EvictionRequest was deleted");
+    request.kind = Kind::kUnknown;
+    return true;
+  }
+  request = *found;
+  if (is_first) {
+    // That of an earlier run may have brought a successor already, which is not to be noted as one
+    // of those before.
+    const bool is_new = request.kind == Kind::kNone;
+    if ((is_new || Begun(move) == nullptr) && !NoteBegun(move, pod, pods)) return false;
+    leaving_[move].pod = pod;
+    Hold(move);
+  }
+  if (request.kind == Kind::kFailed) return StopRequest(move, pod, request.why);
+  if (request.kind != Kind::kNone) return true;
+  const Answer answer = edge_.Request(*pod);
+  if (answer.kind == Answer::Kind::kDone) {
+    request.kind = Kind::kUnseen;
+    edge_.Say(leaving_[move].key + ": is requested to go");
+  } else if (answer.kind == Answer::Kind::kLater) {
+    edge_.Say(Concat(leaving_[move].key, ": waits: ", answer.message));
+  } else {
+    return Stop(move, "the EvictionRequest is refused: " + answer.message);
+  }
+  return true;
+}
+
+bool Run::RelocateByRequest(size_t move) {
+  using Kind = RequestState::Kind;
+  const Time begun = edge_.Now();
+  Time next_look = begun;
+  RequestState request;
+  for (;;) {
+    const std::vector<PodPtr> pods = PodsBeside(move);
+    const PodPtr pod = FindByUid(pods, leaving_[move].uid);
+    if (pod == nullptr || pod->metadata.deletion_timestamp) {
+      if (request.kind != Kind::kNone) {
+        edge_.Say(Concat(leaving_[move].key, ": is evicted from ", plan_.moves[move].from));
+      }
+      return TakeAsGone(move);
+    }
+    if (edge_.Now() >= next_look) {
+      next_look = edge_.Now() + kFirstPause;
+      if (request.kind != Kind::kNone && !IsWanted(move)) {
+        (void)edge_.Withdraw(*pod);
+        Settle(move, State::kSkipped, "", "no pod waits for its room any more");
+        checked_ = false;
+        return true;
+      }
+      if (!LookAtRequest(move, pod, pods, request)) return false;
+    }
+    if (request.kind != Kind::kNone) HoldFor(move, SuccessorOf(move, pods));
+    const Duration waited = edge_.Now() - begun;
+    if (request.kind == Kind::kUnseen && waited >= kMostUnseen) {
+      return StopRequest(move, pod,
+                         Concat("no controller has looked at its EvictionRequest within ",
+                                FormatGoDuration(kMostUnseen)));
+    }
+    if (waited >= options_.patience) {
+      return StopRequest(move, pod,
+                         Concat("after ", FormatGoDuration(options_.patience),
+                                " its EvictionRequest has not made it go"));
+    }
+    edge_.AwaitNews(kLook);
+  }
+}
+
 // The pod that the controller made in the place of the evicted one; nullptr: there is none yet.
 PodPtr Run::SuccessorOf(size_t move, const std::vector<PodPtr>& pods) const {
   const Progress::Eviction& eviction = *Begun(move);
@@ -589,7 +693,7 @@ PodPtr Run::SuccessorOf(size_t move, const std::vector<PodPtr>& pods) const {
     if (eviction.before.contains(meta.uid) || progress_->IsSuccessor(meta.uid)) continue;
     if (meta.deletion_timestamp || pod->status.phase == "Failed") continue;
     if (owner->kind == "StatefulSet" && meta.Key() != leaving.key) continue;
-    if (leaving.pod != nullptr && !HasShapeOf(*leaving.pod, *pod)) continue;
+    if (leaving.pod != nullptr && !MayReplace(*leaving.pod, *pod)) continue;
     return pod;
   }
   return nullptr;
@@ -605,9 +709,7 @@ bool Run::AwaitSuccessor(size_t move) {
     const PodPtr successor = SuccessorOf(move, pods);
     const bool placed = successor != nullptr && !successor->spec.node_name.empty();
     if (!placed) Hold(0);  // its scheduler may have taken a nomination away
-    if (successor != nullptr && !placed && !held_.contains(successor->metadata.uid)) {
-      Nominate(successor, leaving_[move].to);
-    }
+    HoldFor(move, successor);
     if (placed && gone) {
       const std::string& uid = successor->metadata.uid;
       if (auto written = progress_->End(leaving_[move].uid, uid); !written) {
@@ -739,6 +841,14 @@ void Run::Hold(size_t first) {
     };
     if (std::ranges::any_of(std::views::iota(size_t{0}, i), goes_there)) continue;
     if (pod->status.nominated_node_name != move.to) Nominate(pod, move.to);
+  }
+}
+
+// Holds the target for the pod in the place of the evicted one, where that is there and waits.
+void Run::HoldFor(size_t move, const PodPtr& successor) {
+  if (successor != nullptr && successor->spec.node_name.empty() &&
+      !held_.contains(successor->metadata.uid)) {
+    Nominate(successor, leaving_[move].to);
   }
 }
 

@@ -28,6 +28,19 @@ struct Answer {
   std::string message = {};  // unless kDone
 };
 
+// What is known of the EvictionRequest for a pod.
+struct RequestState {
+  enum class Kind {
+    kNone,
+    kUnknown,  // no answer for now, or it was there at the last look and is not now
+    kUnseen,   // no controller has looked at it yet
+    kTaken,    // it is carried out, or has been
+    kFailed,   // nothing more is done for it
+  };
+  Kind kind = Kind::kNone;
+  std::string why = {};  // of kFailed
+};
+
 // The cluster that a plan is carried out in. The calls wait.
 class Edge {
  public:
@@ -38,6 +51,11 @@ class Edge {
   virtual std::vector<PodPtr> PodsOf(std::string_view pod_namespace) = 0;
   // By the Eviction subresource, for this UID alone.
   virtual Answer Evict(const api::Pod& pod) = 0;
+  // By an EvictionRequest for this UID, which others carry out. It is done where there is one.
+  virtual Answer Request(const api::Pod& pod) = 0;
+  // Errors: the same question is in vain.
+  virtual Result<RequestState> FindRequest(const api::Pod& pod) = 0;
+  virtual Answer Withdraw(const api::Pod& pod) = 0;
   virtual Answer Cordon(std::string_view node) = 0;
   // status.nominatedNodeName; "" takes it away.
   virtual Answer Nominate(const api::Pod& pod, std::string_view node) = 0;
@@ -51,10 +69,13 @@ class Edge {
   virtual void Say(std::string_view line) = 0;
 };
 
+enum class EvictBy { kSubresource, kRequest };
+
 struct ApplyOptions {
   // For a budget, for a successor to come, to get its node and to be ready: each.
   Duration patience = std::chrono::minutes(10);
   bool dry_run = false;
+  EvictBy evict_by = EvictBy::kSubresource;
 };
 
 struct AppliedMove {
@@ -92,6 +113,10 @@ struct Applied {
 // movable; its target takes it then; the budgets allow this wave. A pod is evicted only by the
 // Eviction subresource, so that the API server asks its budgets, too; and none for a pending pod
 // that has a node already or is gone.
+//
+// By EvictionRequests it is not evicted by the run at all: that asks, and waits until the pod is
+// going or has ended. Who carries a request out may make the successor first. A request that no
+// controller looks at, that fails or that takes too long is withdrawn, and the run stops.
 //
 // A successor that goes back to the node that it left is evicted again, five times in all: its move
 // is not done. Where that node is to be emptied, the run then stops.

@@ -125,12 +125,22 @@ void EventHandlers::AddPod(const PodPtr& pod, Time now) {
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     state_.cluster.pods.Set(info);
     state_.cluster.pod_groups.SetPending(pod);
-    queue_.Add(info, now);
+    queue_.Add(WithPlaceHeldFor(info), now);
     if (state_.features.pod_groups()) {
       Move(EventResource::kUnscheduledPod, action::kAdd, {}, pod, now);
     }
     metrics_.Handled(EventResource::kUnscheduledPod, action::kAdd);
   }
+}
+
+// The pod, nominated for the node where room is held for it; where none is, as it is. The API
+// server need not know: the pod is tried at once.
+PodInfoPtr EventHandlers::WithPlaceHeldFor(const PodInfoPtr& info) {
+  std::string node_name = state_.held_places.Take(*info->pod);
+  if (node_name.empty()) return info;
+  auto nominated = std::make_shared<api::Pod>(*info->pod);
+  nominated->status.nominated_node_name = std::move(node_name);
+  return state_.cluster.cache.MakePodInfo(std::move(nominated));
 }
 
 void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now) {

@@ -103,6 +103,7 @@ class EventHandlers {
   void HandleUndecodable(const informers::InformerEvent& event, Time now);
 
   void AddPod(const PodPtr& pod, Time now);
+  PodInfoPtr WithPlaceHeldFor(const PodInfoPtr& info);
   void UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now);
   void UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, Time now);
   void DeletePod(const PodPtr& pod, Time now);

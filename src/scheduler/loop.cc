@@ -76,6 +76,7 @@ std::optional<Time> Loop::Turn(Time now) {
     parts_.queue.Tick(now);
     state_.waiting_pods.Expire(now);
     state_.object_waits.Expire(now);
+    state_.held_places.Expire(now);
     parts_.binding_cycles.HandlePermitOutcomes(now);
     for (const auto& nomination : state_.cluster.nominator.TakeEnded()) {
       parts_.handlers.HandleEnded(nomination, now);
@@ -240,7 +241,7 @@ std::optional<Time> Loop::NextWakeup(Time now) const {
   Time next = now + kPublishInterval;
   for (const std::optional<Time>& due :
        {parts_.queue.NextWakeup(), state_.waiting_pods.NextExpiry(),
-        state_.object_waits.NextExpiry()}) {
+        state_.object_waits.NextExpiry(), state_.held_places.NextExpiry()}) {
     if (due) next = std::min(next, *due);
   }
   if (parts_.background != nullptr && parts_.handlers.synced()) {

@@ -13,7 +13,14 @@
 namespace berth::scheduler {
 
 CacheMovesTrial::CacheMovesTrial(SchedulerState& state, CycleBudget& budget)
-    : state_(state), budget_(budget), trial_(state.cluster.cache.BeginTrial()) {}
+    : state_(state), budget_(budget), trial_(state.cluster.cache.BeginTrial()) {
+  if (state.held_places.empty()) return;
+  state.cluster.nominator.SetHeldAside(true);
+  state.held_places.ForEach([this](const PodInfoPtr& pod, std::string_view node_name) {
+    const NodeRow row = state_.cluster.cache.FindNode(node_name);
+    if (row != kNoRow) (void)trial_.Assume(pod, row);
+  });
+}
 
 PodInfoPtr CacheMovesTrial::Successor(const api::Pod& pod) {
   return state_.cluster.cache.MakePodInfo(PendingCopy(pod, pod.metadata.name));

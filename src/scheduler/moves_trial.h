@@ -10,13 +10,16 @@
 
 namespace berth::scheduler {
 
-// Moves on trial in the cache.
+// Moves on trial in the cache. Where places are held for pods to come, these are on their nodes.
 //
 // Thread safety: the scheduling thread.
 class CacheMovesTrial final : public MovesTrial {
  public:
   // `budget` is that of the cycle. Both must outlive the trial.
   CacheMovesTrial(SchedulerState& state, CycleBudget& budget);
+  ~CacheMovesTrial() override { state_.cluster.nominator.SetHeldAside(false); }
+  CacheMovesTrial(const CacheMovesTrial&) = delete;
+  CacheMovesTrial& operator=(const CacheMovesTrial&) = delete;
 
   void Remove(const PodInfo& pod) override { trial_.Remove(pod.pod->metadata.uid); }
   PodInfoPtr Successor(const api::Pod& pod) override;

@@ -93,6 +93,12 @@ class ProfileHandle final : public Handle {
   void AskForEviction(std::shared_ptr<const api::Pod> pod, AsyncDone done) override {
     state_.writers.evictor.Ask(std::move(pod), std::move(done));
   }
+  void HoldPlace(std::shared_ptr<const api::Pod> leaving, std::string_view node_name) override {
+    state_.held_places.Hold(std::move(leaving), node_name, state_.step_clock.Now());
+  }
+  void GiveBackPlace(std::string_view leaving_uid) override {
+    state_.held_places.GiveBack(leaving_uid);
+  }
   bool CancelPreBind(std::string_view uid, std::string cause) override;
   void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
                    std::string_view action, std::string note,
@@ -147,12 +153,15 @@ std::unique_ptr<DryRun> ProfileHandle::StartDryRun(CycleState& state, const PodI
 
 void ProfileHandle::ForEachNominatedPod(std::string_view node_name,
                                         const std::function<void(const PodInfoPtr&)>& visit) {
-  for (const PodInfoPtr& pod : state_.cluster.nominator.NominatedPodsForNode(node_name)) visit(pod);
+  for (const PodInfoPtr& pod : state_.cluster.nominator.NominatedPodsForNode(node_name)) {
+    if (!cache::IsHeldPlace(*pod->pod)) visit(pod);
+  }
 }
 
 void ProfileHandle::ForEachNominatedPod(const std::function<void(const PodInfoPtr&)>& visit) {
-  state_.cluster.nominator.ForEach(
-      [&visit](std::string_view, const PodInfoPtr& pod) { visit(pod); });
+  state_.cluster.nominator.ForEach([&visit](std::string_view, const PodInfoPtr& pod) {
+    if (!cache::IsHeldPlace(*pod->pod)) visit(pod);
+  });
 }
 
 void ProfileHandle::ClearNominatedNode(const PodInfo& pod) {

@@ -33,6 +33,7 @@
 #include "src/framework/profile.h"
 #include "src/framework/waiting_pods.h"
 #include "src/metrics/local_metrics.h"
+#include "src/scheduler/held_places.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/metrics_observer.h"
 #include "src/scheduler/object_waits.h"
@@ -122,6 +123,7 @@ struct SchedulerState {
   MetricsObserver observer;
 
   ClusterTables cluster;
+  HeldPlaces held_places{cluster.cache, cluster.nominator};
   ObjectWaits object_waits;  // outlives the binder, whose cycles wait here
   framework::WaitingPods waiting_pods;
   ReasonTable reasons;

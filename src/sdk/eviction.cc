@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <ranges>
 #include <utility>
 
 #include "berth/in_tree/pod_groups.h"
@@ -78,6 +79,24 @@ std::shared_ptr<const api::Pod> PendingCopy(const api::Pod& pod, const std::stri
   copy->status = {};
   copy->status.phase = "Pending";
   return copy;
+}
+
+bool MayReplace(const api::Pod& gone, const api::Pod& pod) {
+  const api::OwnerReference* owner = ControllerOf(gone.metadata);
+  const api::OwnerReference* its = ControllerOf(pod.metadata);
+  if (owner == nullptr || its == nullptr || owner->uid != its->uid) return false;
+  if (gone.metadata.uid == pod.metadata.uid) return false;
+  if (owner->kind == "StatefulSet" && gone.metadata.Key() != pod.metadata.Key()) return false;
+  const auto same_requests = [](const api::Container& one, const api::Container& other) {
+    return one.name == other.name && one.resources == other.resources;
+  };
+  const auto is_own = [](const auto& label) { return !IsLabelOfNode(label.first); };
+  return std::ranges::equal(gone.metadata.labels | std::views::filter(is_own),
+                            pod.metadata.labels | std::views::filter(is_own)) &&
+         gone.spec.scheduler_name == pod.spec.scheduler_name &&
+         gone.spec.priority == pod.spec.priority &&
+         gone.spec.node_selector == pod.spec.node_selector &&
+         std::ranges::equal(gone.spec.containers, pod.spec.containers, same_requests);
 }
 
 std::string_view WhyItStays(const api::Pod& pod) {

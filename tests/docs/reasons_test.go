@@ -209,6 +209,9 @@ var indirect = map[string][]struct{ file, begins string }{
 	"node_volume_limits problem.message": {{"attached_volumes.cc", `return \{"looking up`}},
 	"relocation std::string(kPrefix) + std::string(message)": {
 		{"relocation.cc", `\bReject\(`}, {"relocation.cc", `\bawait\(`}, {"relocation.cc", `\bwhy = "`}, {"relocation.cc", `return "not eligible`}},
+	`relocation "pod group relocation: " + std::string(why)`: {
+		{"group_relocation.cc", `\bawait\(`}, {"group_relocation.cc", `\brefuse\(`}, {"group_relocation.cc", `\bwhy = "`},
+		{"group_relocation.cc", `\bRejectGroup\(state, "`}},
 	"scheduling_gates text + \"]\"":           {{"scheduling_gates.cc", `std::string text =`}},
 	"volume_binding ReasonsOf(bits)":          {{"find_volumes.cc", `kReasons\[\] =`}},
 	"volume_binding *problem":                 {{"pod_claims.cc", `return "(?:persistentvolumeclaim|waiting|PVC) `}},

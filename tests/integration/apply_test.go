@@ -245,6 +245,9 @@ func carryOut(e *env, c *controlplane.ControlPlane) {
 	if after := e.podVersions(); !slices.Equal(before, after) {
 		e.Errorf("a dry run changed the cluster:\n%q\n%q", before, after)
 	}
+	if _, said := p.applyInVain(2, "--eviction=request"); !strings.Contains(said, "the API server has no EvictionRequests") {
+		e.Error(said)
+	}
 	budget := e.watchBudget("web", 7)
 	p.applyAndKill()
 	answer := p.apply()

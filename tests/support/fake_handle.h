@@ -164,6 +164,12 @@ class FakeHandle final : public Handle {
   void AskForEviction(std::shared_ptr<const api::Pod> pod, AsyncDone done) override {
     evictions.push_back({std::move(pod), "", std::move(done)});
   }
+  void HoldPlace(std::shared_ptr<const api::Pod> leaving, std::string_view node_name) override {
+    held_places.insert_or_assign(leaving->metadata.uid, std::string(node_name));
+  }
+  void GiveBackPlace(std::string_view leaving_uid) override {
+    held_places.erase(std::string(leaving_uid));
+  }
   bool CancelPreBind(std::string_view uid, std::string) override {
     return std::erase(pods_in_pre_bind, uid) > 0;
   }
@@ -254,6 +260,7 @@ class FakeHandle final : public Handle {
   std::vector<std::string> cleared_nominations;
   std::vector<std::shared_ptr<const api::Pod>> pending_pods;
   std::vector<Eviction> evictions;
+  std::map<std::string, std::string> held_places;  // nodes, by UID of the pods that leave
   std::vector<std::string> pods_in_pre_bind;
   std::vector<std::string> events;
   std::vector<PluginMessage> posted;

@@ -29,13 +29,16 @@ class DryRun {
 };
 
 // What would be if pods moved: pods leave nodes and are placed on nodes on trial, in the snapshot
-// itself, and pods are judged by the filters and scores of their own profiles. All of it is taken
-// back at its end; no other may begin before, and no dry run goes on meanwhile.
+// itself, and pods are judged by the filters and scores of their own profiles. Pods for which
+// places are held (Handle::HoldPlace) are on their nodes. All of it is taken back at its end; no
+// other may begin before, and no dry run goes on meanwhile but for the try of a PodGroupDryRun. In
+// one of these, what is away there is away here.
 //
 // Judging spends from the budget of the PostFilter's cycle. Once that is used up, or where an
 // extender has a say or no profile is the pod's, no node takes a pod.
 //
-// Thread safety: the scheduling thread, within the PostFilter that asked for it.
+// Thread safety: the scheduling thread, within the PostFilter, or PodGroupPostFilter, that asked
+// for it.
 class MovesTrial {
  public:
   virtual ~MovesTrial() = default;

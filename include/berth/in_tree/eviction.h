@@ -40,6 +40,9 @@ bool IsReady(const api::Pod& pod);
 // Whether the API server copies this label of a node onto the pods that are bound to it, as its
 // plugin PodTopologyLabels does: it tells pods of one template apart.
 bool IsLabelOfNode(std::string_view key);
+// Whether a pod may be the one that the controller of `gone` has made in its place: they have that
+// controller and one template, and those of a StatefulSet one name.
+bool MayReplace(const api::Pod& gone, const api::Pod& pod);
 // What the controller makes: the pod before a scheduler saw it.
 std::shared_ptr<const api::Pod> PendingCopy(const api::Pod& pod, const std::string& name);
 

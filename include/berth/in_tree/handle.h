@@ -88,7 +88,7 @@ class Handle {
 
   // For a PostFilter: imagines pods away from nodes. `state` is what PostFilter was given.
   virtual std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) = 0;
-  // For a PostFilter: moves pods on trial. `state` is what PostFilter was given.
+  // For a PostFilter or a PodGroupPostFilter: moves pods on trial. `state` is what that was given.
   virtual std::unique_ptr<MovesTrial> StartMovesTrial(CycleState& state) = 0;
   // For a PostFilter: the candidates that the extenders leave, ascending by row, with the victims
   // they want; `candidates` itself where no extender knows preemption or cares about the pod.
@@ -117,6 +117,11 @@ class Handle {
   // PodDisruptionBudgets allow it. `done` gets Success when the pod is going by this, Skip when
   // there is no such pod any more, Unschedulable where a budget allows it not now.
   virtual void AskForEviction(std::shared_ptr<const api::Pod> pod, AsyncDone done) = 0;
+  // Keeps room on the node for the next pod that the controller of `leaving` makes, as for a pod
+  // that is nominated there; that pod is tried there first when it comes. The place is given back
+  // some minutes after the pod that leaves has gone.
+  virtual void HoldPlace(std::shared_ptr<const api::Pod> leaving, std::string_view node_name) = 0;
+  virtual void GiveBackPlace(std::string_view leaving_uid) = 0;
   // Ends the pod's PreBind, and with it its binding cycle. False: it is in none.
   virtual bool CancelPreBind(std::string_view uid, std::string cause) = 0;
   // An event about `pod`, in the name of this profile. `related`: what else it is about, or

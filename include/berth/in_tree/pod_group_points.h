@@ -71,9 +71,12 @@ class PodGroupDryRun {
  public:
   virtual ~PodGroupDryRun() = default;
 
+  // All pods are in place again, and the group may be tried once more.
+  virtual void Reset() = 0;
   // Imagines pods of the snapshot away from their nodes; they stay readable.
   virtual void RemovePods(std::span<const PodInfo* const> pods) = 0;
-  // Tries the group as its cycle does, once. Success: each of assignments() has its node.
+  // Tries the group as its cycle does, once. A MovesTrial that began after the last removal may be
+  // open meanwhile. Success: each of assignments() has its node.
   virtual Status Schedule() = 0;
   virtual std::span<const ProposedAssignment> assignments() const = 0;
   // Puts removed pods back, if every assigned pod then still passes the filters on its node, each
@@ -98,6 +101,9 @@ class PodGroupPostFilterPlugin {
   virtual PodGroupPostFilterResult PodGroupPostFilter(CycleState& state, const PodGroupInfo& group,
                                                       const Snapshot& snapshot,
                                                       PodGroupDryRun& dry_run) = 0;
+  // Whether it is asked although a plugin before it has said that no evictions help
+  // (UnschedulableAndUnresolvable), as it needs no pods of lower priority.
+  virtual bool needs_no_victims() const { return false; }
 };
 
 }  // namespace berth::inline in_tree

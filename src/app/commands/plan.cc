@@ -23,6 +23,7 @@
 #include "src/base/text.h"
 #include "src/client/curl_client.h"
 #include "src/plan/apply.h"
+#include "src/plan/eviction_request.h"
 #include "src/plan/plan_file.h"
 #include "src/plan/progress.h"
 
@@ -41,6 +42,14 @@ constexpr std::string_view kPatch = "application/strategic-merge-patch+json";
 std::string PodPath(const api::Pod& pod, std::string_view subresource) {
   return base::Concat("/api/v1/namespaces/", base::Escape(pod.metadata.namespace_), "/pods/",
                       base::Escape(pod.metadata.name), subresource);
+}
+
+std::string RequestsPath(const api::Pod& pod) {
+  return base::Concat(plan::kLifecycleApi, "/namespaces/", base::Escape(pod.metadata.namespace_),
+                      "/evictionrequests");
+}
+std::string RequestPath(const api::Pod& pod) {
+  return base::Concat(RequestsPath(pod), "/", base::Escape(plan::EvictionRequestName(pod)));
 }
 
 class LiveEdge final : public plan::Edge {
@@ -93,6 +102,13 @@ class LiveEdge final : public plan::Edge {
     eviction.Close();
     return Send(client::Verb::kCreate, PodPath(pod, "/eviction"), kJson, std::move(body));
   }
+  plan::Answer Request(const api::Pod& pod) override;
+  Result<plan::RequestState> FindRequest(const api::Pod& pod) override;
+  plan::Answer Withdraw(const api::Pod& pod) override {
+    return Send(client::Verb::kDelete, RequestPath(pod), kJson, "");
+  }
+  // Whether the API server has EvictionRequests.
+  Result<void> CheckRequests();
   plan::Answer Cordon(std::string_view node) override {
     return Send(client::Verb::kPatch, "/api/v1/nodes/" + base::Escape(node), kPatch,
                 R"({"spec":{"unschedulable":true}})");
@@ -127,8 +143,8 @@ class LiveEdge final : public plan::Edge {
   LiveEdge(const OfflineFlags& flags, const InTreePlugins& plugins, std::string server)
       : flags_(flags), plugins_(plugins), server_(std::move(server)) {}
 
-  plan::Answer Send(client::Verb verb, std::string path, std::string_view content_type,
-                    std::string body, plan::Answer::Kind invalid = plan::Answer::Kind::kRefused) {
+  client::ResponseResult Exchange(client::Verb verb, std::string path,
+                                  std::string_view content_type, std::string body) {
     client::Request request;
     request.verb = verb;
     request.priority = client::Priority::kUnlimited;
@@ -143,9 +159,17 @@ class LiveEdge final : public plan::Edge {
     });
     std::vector<client::ResponseResult> got;
     answers.Drain(got, std::nullopt);
-    plan::Answer answer = PlanAnswerOf(got.front(), server_);
+    return std::move(got.front());
+  }
+  plan::Answer Send(client::Verb verb, std::string path, std::string_view content_type,
+                    std::string body, plan::Answer::Kind invalid = plan::Answer::Kind::kRefused,
+                    plan::Answer::Kind gone = plan::Answer::Kind::kGone) {
+    const client::ResponseResult got =
+        Exchange(verb, std::move(path), content_type, std::move(body));
+    plan::Answer answer = PlanAnswerOf(got, server_);
     constexpr int kInvalid = 422;
-    if (!got.front() && got.front().error().code == kInvalid) answer.kind = invalid;
+    if (!got && got.error().code == kInvalid) answer.kind = invalid;
+    if (answer.kind == plan::Answer::Kind::kGone) answer.kind = gone;
     return answer;
   }
 
@@ -156,6 +180,37 @@ class LiveEdge final : public plan::Edge {
   std::unique_ptr<LiveCluster> cluster_;
   std::unique_ptr<client::CurlClient> client_;
 };
+
+// A 404 says of this request that the namespace or the API is gone.
+plan::Answer LiveEdge::Request(const api::Pod& pod) {
+  return Send(client::Verb::kCreate, RequestsPath(pod), kJson, plan::EvictionRequestBody(pod),
+              plan::Answer::Kind::kRefused, /*gone=*/plan::Answer::Kind::kRefused);
+}
+
+Result<plan::RequestState> LiveEdge::FindRequest(const api::Pod& pod) {
+  const client::ResponseResult got = Exchange(client::Verb::kGet, RequestPath(pod), "", "");
+  if (got) return plan::ReadEvictionRequest(got->body);
+  plan::Answer answer = PlanAnswerOf(got, server_);
+  switch (answer.kind) {
+    case plan::Answer::Kind::kGone:
+      return plan::RequestState();
+    case plan::Answer::Kind::kLater:
+      return plan::RequestState{plan::RequestState::Kind::kUnknown, ""};
+    default:
+      return Fail(std::move(answer.message));
+  }
+}
+
+Result<void> LiveEdge::CheckRequests() {
+  const client::ResponseResult got =
+      Exchange(client::Verb::kGet, std::string(plan::kLifecycleApi), "", "");
+  const plan::Answer answer = PlanAnswerOf(got, server_);
+  if (!got && answer.kind != plan::Answer::Kind::kGone) return Fail(answer.message);
+  if (got && plan::HasEvictionRequests(got->body)) return {};
+  return Fail(
+      "--eviction=request: the API server has no EvictionRequests (lifecycle.k8s.io/v1alpha1); "
+      "Kubernetes 1.37 has them behind the feature gate EvictionRequestAPI");
+}
 
 void LiveEdge::RecordEvent(const api::Pod& pod, std::string_view note) {
   std::string body;
@@ -212,8 +267,12 @@ int ApplyPlan(const OfflineFlags& flags, const InTreePlugins& plugins) {
   }
   const auto edge = LiveEdge::Make(flags, plugins);
   if (!edge) return FailWith(edge.error().message);
+  if (flags.evict_by == plan::EvictBy::kRequest) {
+    if (auto served = (*edge)->CheckRequests(); !served) return FailWith(served.error().message);
+  }
   const plan::Applied applied = plan::Apply(
-      *plan, {.patience = flags.wait_timeout, .dry_run = flags.dry_run}, **edge, progress.get());
+      *plan, {.patience = flags.wait_timeout, .dry_run = flags.dry_run, .evict_by = flags.evict_by},
+      **edge, progress.get());
   std::string out;
   IsDocument(flags.output) ? plan::AppendJson(*plan, applied, out)
                            : plan::AppendTable(*plan, applied, out);

@@ -273,6 +273,18 @@ void AddGoal(FlagSet& flags, OfflineFlags& out) {
                 "With --apply: where it keeps how far it is (the plan's name with .progress).",
                 out.progress);
   flags.Value("dry-run", "With --apply: says what it would do, and does nothing.", out.dry_run);
+  flags.Add("eviction", "subresource|request",
+            "With --apply: by what pods are evicted: the Eviction subresource, or an "
+            "EvictionRequest (lifecycle.k8s.io/v1alpha1, where the API server has it), which "
+            "others carry out (subresource).",
+            [&out](const std::string& value) -> Result<void> {
+              if (value != "subresource" && value != "request") {
+                return Fail("must be subresource or request");
+              }
+              const bool by_request = value == "request";
+              out.evict_by = by_request ? plan::EvictBy::kRequest : plan::EvictBy::kSubresource;
+              return {};
+            });
   flags.Value("wait-timeout",
               "With --apply: how long to wait for a budget, or for a pod's successor to have a "
               "node and be ready, before it stops (10m).",
@@ -291,6 +303,7 @@ Result<void> CheckPlan(const OfflineFlags& flags) {
     if (flags.dry_run || !flags.progress.empty()) {
       return Fail("--dry-run and --progress go with --apply");
     }
+    if (flags.evict_by != plan::EvictBy::kSubresource) return Fail("--eviction goes with --apply");
     return flags.goal ? Result<void>() : Fail("which goal? Name it with --goal");
   }
   if (flags.goal) return Fail("--apply and --goal exclude each other: the plan has its goal");

@@ -12,6 +12,7 @@
 #include "src/app/flags/flags.h"
 #include "src/app/flags/what_if_flags.h"
 #include "src/client/kubeconfig.h"
+#include "src/plan/apply.h"
 #include "src/plan/plan.h"
 
 namespace berth::app {
@@ -44,6 +45,7 @@ struct OfflineFlags {
   std::string apply;     // a plan's file; "": one is searched
   std::string progress;  // "": beside the plan
   bool dry_run = false;
+  plan::EvictBy evict_by = plan::EvictBy::kSubresource;
   Duration wait_timeout = std::chrono::minutes(10);
   Duration max_age = std::chrono::hours(1);  // zero: any
 

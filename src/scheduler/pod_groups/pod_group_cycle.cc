@@ -23,7 +23,7 @@ namespace berth::scheduler {
 namespace {
 
 // A dry run of preemption for one pod group or composite one, in a trial of the cache that ends
-// with it.
+// with it, or is begun again.
 //
 // As in kube-scheduler the filters know what PreFilter found while all victims were away, and
 // AddPod is called for each that returns. A pod that is put back is looked at together with the
@@ -39,6 +39,7 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
                         PodGroupTree& tree);
   ~GroupPreemptionDryRun() override;
 
+  void Reset() override;
   void RemovePods(std::span<const PodInfo* const> pods) override;
   Status Schedule() override;
   std::span<const ProposedAssignment> assignments() const override { return assignments_; }
@@ -63,6 +64,7 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
   enum class Comes { kBack, kAway };
   // Tries the tree without what the cycle found of its members, which is still to be reported.
   GroupVerdict TryApart();
+  void RestoreNominations();
   // Asks the members' PreFilter, each with those in place that were when it was tried: those before
   // it, but for what a group had placed that then did not fit.
   Status PreFilter();
@@ -83,7 +85,7 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
   CompositeTrial& trial_;
   framework::Cycle& cycle_;
   PodGroupTree& tree_;
-  cache::Trial cache_trial_;
+  std::optional<cache::Trial> cache_trial_;    // always there
   base::StringMap<cache::CachedPod> removed_;  // by UID
   std::vector<Assigned> assigned_;             // in the order in which they were tried
   std::vector<ProposedAssignment> assignments_;
@@ -134,7 +136,20 @@ class GroupPreemptionDryRun::Together {
   std::vector<Reserved> reserved_;
 };
 
-GroupPreemptionDryRun::~GroupPreemptionDryRun() {
+GroupPreemptionDryRun::~GroupPreemptionDryRun() { RestoreNominations(); }
+
+void GroupPreemptionDryRun::Reset() {
+  RestoreNominations();
+  cache_trial_->Rollback();
+  cache_trial_.emplace(state_.cluster.cache.BeginTrial());
+  removed_.clear();
+  assigned_.clear();
+  assignments_.clear();
+  fits_.clear();
+  judges_all_ = false;
+}
+
+void GroupPreemptionDryRun::RestoreNominations() {
   for (const Assigned& assigned : assigned_) {
     if (assigned.nomination) {
       state_.cluster.nominator.Restore(assigned.info, *assigned.nomination);
@@ -146,7 +161,7 @@ void GroupPreemptionDryRun::RemovePods(std::span<const PodInfo* const> pods) {
   for (const PodInfo* pod : pods) {
     const std::string& uid = pod->pod->metadata.uid;
     removed_.insert_or_assign(uid, *state_.cluster.cache.FindPod(uid));
-    cache_trial_.Remove(uid);
+    cache_trial_->Remove(uid);
   }
 }
 
@@ -321,7 +336,7 @@ Result<bool> GroupPreemptionDryRun::Reprieve(std::span<const PodInfo* const> pod
   NodeSet rows(state_.cluster.cache.num_rows());
   for (const PodInfo* pod : pods) {
     const cache::CachedPod& back = removed_.find(pod->pod->metadata.uid)->second;
-    if (auto assumed = cache_trial_.Assume(back.info, back.row); !assumed) {
+    if (auto assumed = cache_trial_->Assume(back.info, back.row); !assumed) {
       return Fail(assumed.error());
     }
     if (const Status status = AskFilters(*pod, back.row, Comes::kBack); !status.ok()) {
@@ -333,7 +348,7 @@ Result<bool> GroupPreemptionDryRun::Reprieve(std::span<const PodInfo* const> pod
   if (fits && *fits) return true;
   for (const PodInfo* pod : pods) {
     const std::string& uid = pod->pod->metadata.uid;
-    cache_trial_.Remove(uid);
+    cache_trial_->Remove(uid);
     if (const Status status = AskFilters(*pod, removed_.find(uid)->second.row, Comes::kAway);
         !status.ok()) {
       return Fail(status.message());

@@ -1214,6 +1214,8 @@ moves: [{pod: default/a, uid: u, from: n1, too: n2, wave: 1}]
   ExpectRefused("--apply and --cluster exclude each other", Plan, {apply});
   ExpectRefused("--apply and --goal exclude each other", Plan, {apply, "--goal=pending"}, false);
   ExpectRefused("go with --apply", Plan, {"--dry-run", "--goal=pending"});
+  ExpectRefused("--eviction goes with --apply", Plan, {"--eviction=request", "--goal=pending"});
+  ExpectRefused("must be subresource or request", Plan, {apply, "--eviction=delete"}, false);
   folder_.Write("plan.yaml", R"(apiVersion: berth.dev/v1
 goal: fit=default/big
 made: 2001-01-01T00:00:00Z

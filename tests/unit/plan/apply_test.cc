@@ -79,6 +79,22 @@ class FakeCluster final : public Edge {
     }
     return {};
   }
+  Answer Request(const api::Pod& pod) override {
+    const Write write(*this, "request " + pod.metadata.name);
+    if (forbidden) return {Answer::Kind::kRefused, "forbidden"};
+    requests.try_emplace(pod.metadata.uid, RequestState{RequestState::Kind::kUnseen, ""});
+    return {};
+  }
+  Result<RequestState> FindRequest(const api::Pod& pod) override {
+    const Write write(*this, "");
+    const auto found = requests.find(pod.metadata.uid);
+    return found == requests.end() ? RequestState() : found->second;
+  }
+  Answer Withdraw(const api::Pod& pod) override {
+    const Write write(*this, "withdraw " + pod.metadata.name);
+    requests.erase(pod.metadata.uid);
+    return {};
+  }
   Answer Cordon(std::string_view node) override {
     const Write write(*this, "cordon " + std::string(node));
     if (forbidden) return {Answer::Kind::kRefused, "forbidden"};
@@ -162,6 +178,17 @@ class FakeCluster final : public Edge {
   // So many evictions are done, and their answers lost.
   size_t lost_answers = 0;
   std::function<void()> after_eviction;
+  std::map<std::string, RequestState> requests;  // by UID
+  enum class Responder {
+    kNone,
+    kEvicts,         // by the Eviction subresource
+    kReplacesFirst,  // the pod goes once its successor is ready
+    kEnds,           // the pod ends by itself, which a watch shows as a deletion
+    kGivesUp,
+    kHesitates,
+  };
+  Responder responder = Responder::kNone;
+  std::function<void()> after_request;  // once it is seen
   size_t reads = 0;
   std::vector<std::string> evicted;
   std::vector<std::string> writes;
@@ -222,7 +249,62 @@ class FakeCluster final : public Edge {
     std::ranges::sort(pod.metadata.labels);
   }
 
+  // Who carries EvictionRequests out, one step after they are seen.
+  void Respond() {
+    for (auto it = pods.begin(); it != pods.end(); ++it) {
+      const PodPtr pod = it->second;
+      const auto request = requests.find(pod->metadata.uid);
+      if (request == requests.end() || pod->metadata.deletion_timestamp) continue;
+      using Kind = RequestState::Kind;
+      if (request->second.kind == Kind::kUnseen) {
+        if (responder == Responder::kNone) continue;
+        request->second.kind = Kind::kTaken;
+        if (after_request) after_request();
+        return;
+      }
+      CarryOut(it, request->second);
+      return;
+    }
+  }
+  void CarryOut(std::map<std::string, PodPtr>::iterator it, RequestState& request) {
+    const PodPtr pod = it->second;
+    const std::string& uid = pod->metadata.uid;
+    auto next = std::make_shared<api::Pod>(*pod);
+    switch (responder) {
+      case Responder::kNone:
+      case Responder::kHesitates:
+        return;
+      case Responder::kGivesUp:
+        request = {RequestState::Kind::kFailed, "its EvictionRequest has failed"};
+        return;
+      case Responder::kReplacesFirst:
+        if (replaced_.insert(uid).second) {
+          owed_.push_back(pod);
+          return;
+        }
+        if (Allowed() <= 1) return;
+        next->metadata.deletion_timestamp = now_;
+        break;
+      case Responder::kEvicts:
+        if (Allowed() <= 0) return;
+        next->metadata.deletion_timestamp = now_;
+        owed_.push_back(pod);
+        break;
+      case Responder::kEnds:
+        owed_.push_back(pod);
+        evicted.push_back(pod->metadata.name);
+        pods.erase(it);
+        lowest = std::min(lowest, Ready());
+        return;
+    }
+    next->status.conditions.clear();
+    evicted.push_back(pod->metadata.name);
+    it->second = std::move(next);
+    lowest = std::min(lowest, Ready());
+  }
+
   void Step() {
+    Respond();
     // The kubelets.
     for (auto it = pods.begin(); it != pods.end();) {
       const PodPtr pod = it->second;
@@ -272,7 +354,8 @@ class FakeCluster final : public Edge {
 
   Time now_{};
   std::set<std::string> ending_;
-  std::vector<PodPtr> owed_;  // evicted, and no other was made in their place yet
+  std::set<std::string> replaced_;  // UIDs
+  std::vector<PodPtr> owed_;        // evicted, and no other was made in their place yet
   size_t made_ = 0;
 };
 
@@ -790,6 +873,132 @@ TEST_F(ApplyTest, ANodeThatIsEmptyAlreadyIsCordoned) {
   AppendTable(plan, applied, text);
   EXPECT_EQ(text, "empty=n9: 0 moves of the plan carried out.\n");
   EXPECT_TRUE(cluster.nodes.at("n9").spec.unschedulable);
+}
+
+class ApplyByRequestTest : public ApplyTest {
+ protected:
+  using Responder = FakeCluster::Responder;
+  Applied RunByRequest(const Plan& plan, FakeCluster& cluster, Duration patience = 10min) {
+    return Run(plan, cluster, {.patience = patience, .evict_by = EvictBy::kRequest});
+  }
+};
+
+// The plan is the same, whatever carries them out.
+TEST_F(ApplyByRequestTest, PodsGoByWhoCarriesTheirRequestsOut) {
+  for (const auto responder : {Responder::kEvicts, Responder::kReplacesFirst, Responder::kEnds}) {
+    SCOPED_TRACE(static_cast<int>(responder));
+    FakeCluster cluster;
+    Fill(cluster);
+    const Plan plan = PlanOf(cluster);
+    cluster.responder = responder;
+    const Applied applied = RunByRequest(plan, cluster);
+    EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+    EXPECT_THAT(States(applied), ElementsAre(State::kDone, State::kDone, State::kDone));
+    EXPECT_EQ(cluster.NodeOf("big"), "n1");
+    EXPECT_THAT(cluster.evicted, testing::UnorderedElementsAre("a", "b"));
+    EXPECT_EQ(cluster.lowest, responder == Responder::kReplacesFirst ? 4 : 3);
+    EXPECT_EQ(cluster.events.size(), 2u);
+    EXPECT_THAT(cluster.writes, testing::Not(testing::Contains(HasSubstr("evict "))));
+    EXPECT_EQ(cluster.writes.front(), "nominate big n1");
+    std::remove(path().c_str());
+  }
+}
+
+TEST_F(ApplyByRequestTest, KilledAnywhereItGoesOnWhereItStood) {
+  size_t kills = 0;
+  for (const bool after : {false, true}) {
+    for (size_t at = 1;; ++at) {
+      SCOPED_TRACE(testing::Message() << "killed at call " << at << (after ? ", after" : ""));
+      FakeCluster cluster;
+      Fill(cluster);
+      const Plan plan = PlanOf(cluster);
+      cluster.responder = Responder::kReplacesFirst;
+      cluster.kill_at = at;
+      cluster.kill_after = after;
+      bool killed = false;
+      try {
+        (void)RunByRequest(plan, cluster);
+      } catch (const Killed&) {
+        killed = true;
+        ++kills;
+      }
+      if (killed) {
+        const Applied applied = RunByRequest(plan, cluster);
+        EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+      }
+      EXPECT_EQ(cluster.NodeOf("big"), "n1");
+      EXPECT_THAT(cluster.evicted, testing::UnorderedElementsAre("a", "b"));
+      EXPECT_EQ(cluster.events.size(), 2u);
+      std::remove(path().c_str());
+      if (!killed || HasFailure()) break;
+    }
+  }
+  EXPECT_GT(kills, 10u);
+}
+
+// What nobody carries out is withdrawn, and no pod goes.
+TEST_F(ApplyByRequestTest, ARequestInVainIsWithdrawn) {
+  const std::pair<Responder, const char*> cases[] = {
+      {Responder::kNone,
+       "no controller has looked at its EvictionRequest within 30s; it is "
+       "withdrawn"},
+      {Responder::kGivesUp, "its EvictionRequest has failed; it is withdrawn"},
+      {Responder::kHesitates, "after 1m0s its EvictionRequest has not made it go; it is withdrawn"},
+  };
+  for (const auto& [responder, why] : cases) {
+    SCOPED_TRACE(why);
+    FakeCluster cluster;
+    Fill(cluster);
+    const Plan plan = PlanOf(cluster);
+    cluster.responder = responder;
+    const Applied applied = RunByRequest(plan, cluster, 1min);
+    EXPECT_EQ(applied.outcome, Applied::Outcome::kStopped);
+    EXPECT_THAT(applied.why, HasSubstr(why));
+    EXPECT_THAT(cluster.requests, IsEmpty());
+    EXPECT_THAT(cluster.evicted, IsEmpty());
+    EXPECT_THAT(cluster.events, IsEmpty());
+    EXPECT_EQ(cluster.pods.at("default/big")->status.nominated_node_name, "");
+    // Once they are carried out the plan goes on.
+    cluster.responder = Responder::kEvicts;
+    EXPECT_EQ(RunByRequest(plan, cluster).outcome, Applied::Outcome::kDone);
+    EXPECT_EQ(cluster.NodeOf("big"), "n1");
+    std::remove(path().c_str());
+  }
+}
+
+TEST_F(ApplyByRequestTest, ARequestIsWithdrawnWhereNoPodWaitsForItsRoomAnyMore) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  cluster.responder = Responder::kHesitates;
+  cluster.after_request = [&cluster] {
+    cluster.Put(Node("n9", "4"));
+    cluster.Put(test::MakePod().Name("big").Req({{"cpu", "4"}}).OnNode("n9"));
+  };
+  const Applied applied = RunByRequest(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_THAT(States(applied), ElementsAre(State::kSkipped, State::kSkipped, State::kDone));
+  EXPECT_THAT(cluster.requests, IsEmpty());
+  EXPECT_THAT(cluster.evicted, IsEmpty());
+}
+
+TEST_F(ApplyByRequestTest, ARequestThatAnotherDeletesEndsTheRun) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  cluster.responder = Responder::kHesitates;
+  cluster.after_request = [&cluster] { cluster.requests.clear(); };
+  EXPECT_THAT(RunByRequest(plan, cluster).why, HasSubstr("its EvictionRequest was deleted"));
+  EXPECT_THAT(cluster.evicted, IsEmpty());
+}
+
+TEST_F(ApplyByRequestTest, ARefusedRequestEndsTheRun) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  cluster.forbidden = true;
+  EXPECT_THAT(RunByRequest(plan, cluster).why,
+              HasSubstr("the EvictionRequest is refused: forbidden"));
 }
 
 // A pod that went by itself needs no eviction, and one that is bound already no room.

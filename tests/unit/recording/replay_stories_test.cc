@@ -300,6 +300,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Parts{"Reloads", false, false, false, false, true},
                     Parts{"UnaskedExtenders", false, false, false, false, false, true},
                     Parts{"Moves", false, false, false, false, true, false, true},
+                    Parts{"MovesForGroups", false, false, true, false, false, false, true},
                     Parts{"AllTogether", true, true, true, true, true}),
     [](const auto& each) { return each.param.name; });
 

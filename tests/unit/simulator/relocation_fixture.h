@@ -28,6 +28,16 @@ inline simulator::SimulationOptions OptionsWithRelocation(
   return options;
 }
 
+// The same with pod groups.
+inline simulator::SimulationOptions OptionsWithGroupRelocation(
+    const std::map<std::string, int64_t>& args) {
+  simulator::SimulationOptions options = OptionsWithRelocation(args);
+  options.scheduler.features.generic_workload = true;
+  auto& enabled = options.scheduler.configuration.profiles.front().plugins.multi_point.enabled;
+  enabled.push_back({"GangScheduling"});
+  return options;
+}
+
 inline std::shared_ptr<const api::PodDisruptionBudget> Budget(std::string_view name,
                                                               std::string_view app,
                                                               int32_t allowed) {

@@ -45,6 +45,9 @@ class RelocationTest : public test::SimulatorFixture {
   static test::PodBuilder Big(std::string_view cpu = "3") {
     return test::MakePod().Name("big").SchedulerName("default-scheduler").Req({{"cpu", cpu}});
   }
+  static test::PodBuilder Other() {
+    return test::MakePod().Name("other").SchedulerName("default-scheduler").Req({{"cpu", "1"}});
+  }
   // Three cores on n1 are a pod away, which fits on n2 alone.
   void ApplyFragments() {
     for (const char* node : {"n1", "n2", "n3"}) Apply(Node(node));
@@ -228,6 +231,49 @@ TEST_F(RelocationTest, ThePodKeepsItsNodeUntilAllHaveGone) {
   EXPECT_EQ(evicted().size(), 1u);
   simulation_->Advance(20s);
   EXPECT_EQ(NodeOf("default/big"), "n1");
+}
+
+// n2 has room for one pod of a core.
+TEST_F(RelocationTest, ThePlaceOfTheNextPodIsHeld) {
+  ApplyFragments();
+  Apply(Big());
+  Wait(62s);
+  EXPECT_THAT(evicted(), ElementsAre("default/web-1"));
+  Apply(Other());
+  simulation_->RunDue();
+  EXPECT_EQ(NodeOf("default/other"), "");
+  Apply(Web("web-2", ""));
+  simulation_->RunDue();
+  EXPECT_EQ(NodeOf("default/web-2"), "n2");
+  EXPECT_EQ(NodeOf("default/other"), "");
+}
+
+TEST_F(RelocationTest, APlaceThatIsHeldInVainIsGivenBack) {
+  ApplyFragments();
+  Apply(Big());
+  Wait(62s);
+  EXPECT_THAT(evicted(), ElementsAre("default/web-1"));
+  Apply(Other());
+  simulation_->Advance(110s);
+  EXPECT_EQ(NodeOf("default/other"), "");
+  simulation_->Advance(30s);
+  EXPECT_EQ(NodeOf("default/other"), "n2");
+  EXPECT_EQ(evicted().size(), 1u);
+}
+
+TEST_F(RelocationTest, NoPlaceIsHeldForAPodThatStays) {
+  ApplyFragments();
+  simulation_->api().set_fault(
+      [](const client::Request& request) -> std::optional<client::ResponseResult> {
+        if (!request.path.ends_with("/eviction")) return std::nullopt;
+        return tl::unexpected(client::ApiError{429, "TooManyRequests", "not now"});
+      });
+  Apply(Big());
+  Wait(70s);
+  Apply(Alone("filler", "n1", "2"));
+  Apply(Other());
+  simulation_->RunDue();
+  EXPECT_EQ(NodeOf("default/other"), "n2");
 }
 
 TEST_F(RelocationTest, APreviewTellsAndMovesNothing) {

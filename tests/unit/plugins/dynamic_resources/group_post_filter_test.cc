@@ -23,6 +23,7 @@ constexpr std::string_view kDone = "deallocation and deletion of ResourceClaims 
 
 class NoDryRun final : public PodGroupDryRun {
  public:
+  void Reset() override {}
   void RemovePods(std::span<const PodInfo* const>) override {}
   Status Schedule() override { return Status(Code::kUnschedulable); }
   std::span<const ProposedAssignment> assignments() const override { return {}; }
