@@ -711,12 +711,12 @@ Result<Plan> RoomSearch::Pending(const Goal& goal) {
   Plan plan{.goal = goal};
   const std::vector<PodPtr> pods = PendingPods(goal);
   Attempt best = FindBest(pods, FindLater(pods));
-  plan.most = IsMost(best);
-  plan.left_out = std::move(best.left_out);
+  plan.left_out = best.left_out;
   // The goal does not ask for the others, which may be evicted all the same.
   std::erase_if(plan.left_out, [&](const LeftOut& one) {
     return one.why == kEvictedForGood && !AsksFor(goal, *trial_.simulation().FindPod(one.pod));
   });
+  plan.most = plan.left_out.empty() || IsMost(best);
   if (!Replay(best.steps, plan.moves)) {
     plan.moves.clear();
     plan.left_out.clear();
