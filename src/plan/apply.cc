@@ -88,8 +88,12 @@ class Run {
   Run(const Plan& plan, const ApplyOptions& options, Edge& edge, Progress* progress)
       : plan_(plan), options_(options), edge_(edge), progress_(progress) {
     applied_.moves.resize(plan.moves.size());
-    for (const Move& move : plan.moves) {
+    std::map<std::string_view, size_t> last;
+    for (size_t i = 0; i < plan.moves.size(); ++i) {
+      const Move& move = plan.moves[i];
       leaving_.push_back({.key = move.pod, .uid = move.uid, .to = move.to});
+      const auto [known, is_first] = last.try_emplace(move.uid, i);
+      if (!is_first) leaving_.back().before = std::exchange(known->second, i);
     }
   }
 
@@ -108,6 +112,8 @@ class Run {
     std::string to = {};   // the plan's, or what Retarget() chose instead
     PodPtr pod = nullptr;  // as it was last before it was evicted
     size_t evictions = 1;  // this one included
+    // The move that leaves the pod where this one takes it; nullopt: it is the pod's first.
+    std::optional<size_t> before = std::nullopt;
   };
 
   // Each returns whether to go on; false: the run has stopped, and applied_ says why.
@@ -152,6 +158,12 @@ class Run {
   void GiveBack();
   void Settle(size_t move, State state, std::string node, std::string why);
   void Placed(size_t move, const std::string& node);
+  void Follow(size_t move, const std::string& uid, const std::string& key);
+  bool SettleLater(size_t move, const api::Pod& pod);
+  // Whether the pod it is about is still to come, by an earlier move.
+  bool IsToCome(size_t move) const {
+    return leaving_[move].before && !IsSettled(*leaving_[move].before);
+  }
   bool IsSettled(size_t move) const {
     const State state = applied_.moves[move].state;
     return state == State::kDone || state == State::kSkipped;
@@ -200,8 +212,8 @@ bool Run::Stop(std::string why) {
 
 void Run::Settle(size_t move, State state, std::string node, std::string why) {
   const Move& one = plan_.moves[move];
-  edge_.Say(Concat(one.pod, state == State::kDone ? ": is on " : ": is skipped: ",
-                   state == State::kDone ? node : why));
+  const std::string done = node.empty() ? ": is evicted" : ": is on " + node;
+  edge_.Say(Concat(one.pod, state == State::kDone ? done : ": is skipped: " + why));
   AppliedMove& settled = applied_.moves[move];
   settled.state = state;
   settled.node = std::move(node);
@@ -212,7 +224,17 @@ void Run::Placed(size_t move, const std::string& node) {
   const std::string& planned = plan_.moves[move].to;
   if (node != leaving_[move].to) checked_ = false;
   if (node != planned) deviated_ = true;
-  Settle(move, State::kDone, node, node == planned ? "" : "was to go to " + planned);
+  const std::string why = planned.empty() ? "was to wait" : "was to go to " + planned;
+  Settle(move, State::kDone, node, node == planned ? "" : why);
+}
+
+// What is still to be done with the pod is about the one in its place.
+void Run::Follow(size_t move, const std::string& uid, const std::string& key) {
+  for (size_t i = move + 1; i < plan_.moves.size(); ++i) {
+    if (plan_.moves[i].uid != plan_.moves[move].uid) continue;
+    leaving_[i].uid = uid;
+    if (!key.empty()) leaving_[i].key = key;
+  }
 }
 
 // The move is about this pod from now on; nullptr: it is gone.
@@ -220,7 +242,8 @@ void Run::GoOnWith(size_t move, std::string uid, const PodPtr& pod) {
   leaving_[move] = {.key = pod == nullptr ? leaving_[move].key : pod->metadata.Key(),
                     .uid = std::move(uid),
                     .to = leaving_[move].to,
-                    .evictions = leaving_[move].evictions + 1};
+                    .evictions = leaving_[move].evictions + 1,
+                    .before = leaving_[move].before};
 }
 
 // What an earlier run has begun ends first.
@@ -228,12 +251,23 @@ bool Run::Begin() {
   resumes_ = true;
   for (size_t i = 0; i < plan_.moves.size(); ++i) {
     const std::vector<PodPtr> pods = PodsBeside(i);
+    const auto is_of_move = [i](const Progress::Eviction* eviction) {
+      return eviction != nullptr && (!eviction->move || *eviction->move == static_cast<int64_t>(i));
+    };
     const Progress::Eviction* begun = Begun(i);
-    while (begun != nullptr && progress_->Find(begun->successor) != nullptr) {
+    while (is_of_move(begun) && is_of_move(progress_->Find(begun->successor))) {
       GoOnWith(i, begun->successor, FindByUid(pods, begun->successor));
       begun = Begun(i);
     }
-    if (begun == nullptr) continue;
+    if (!is_of_move(begun)) continue;
+    if (progress_->Find(begun->successor) != nullptr) {
+      // A later move has evicted it since.
+      const PodPtr successor = FindByUid(pods, begun->successor);
+      Follow(i, begun->successor, successor == nullptr ? "" : successor->metadata.Key());
+      applied_.moves[i].evictions = leaving_[i].evictions;
+      Settle(i, State::kDone, plan_.moves[i].to, "");
+      continue;
+    }
     const PodPtr pod = FindByUid(pods, leaving_[i].uid);
     if (pod != nullptr && !pod->metadata.deletion_timestamp) {
       if (!GoOnByRequest(i, *pod)) return false;
@@ -243,6 +277,8 @@ bool Run::Begin() {
     // The run that evicted it may have ended before it said so.
     if (!options_.dry_run && begun->successor.empty()) RecordEviction(i);
     if (options_.dry_run) {
+      const PodPtr successor = FindByUid(pods, begun->successor);
+      Follow(i, begun->successor, successor == nullptr ? "" : successor->metadata.Key());
       Settle(i, State::kSkipped, "", "is done already");
     } else if (!AwaitSuccessor(i)) {
       return false;
@@ -371,12 +407,15 @@ std::optional<Objection> Run::FindObjection(Simulation& simulation, size_t first
   }
   SettleWhatIsDone(simulation, first);
   SkipWhatIsVoid(simulation, first);
+  SettleWhatIsDone(simulation, first);  // of pods that are not moved first any more
   if (plan_.goal.is_measured() && WhyNotReached(plan_.goal, simulation).empty()) {
     SkipRest(first, simulation);
   }
   EvictionBudgets budgets = simulator::EvictionBudgetsOf(simulation);
   for (size_t i = first; i < plan_.moves.size(); ++i) {
-    if (IsSettled(i) || IsGone(i, simulation)) continue;
+    const bool is_there =
+        IsToCome(i) ? simulation.FindPod(leaving_[i].key) != nullptr : !IsGone(i, simulation);
+    if (IsSettled(i) || !is_there) continue;
     if (auto objection = FindObjectionTo(i, plan_.moves[first].wave, budgets, simulation)) {
       return objection;
     }
@@ -407,8 +446,9 @@ bool Run::IsGone(size_t move, const Simulation& simulation) const {
 // whatever the answer was: its successor is still to come.
 void Run::SettleWhatIsDone(const Simulation& simulation, size_t first) {
   for (size_t i = first; i < plan_.moves.size(); ++i) {
-    if (IsSettled(i) || Begun(i) != nullptr) continue;
+    if (IsSettled(i) || IsToCome(i) || Begun(i) != nullptr) continue;
     const PodPtr pod = simulation.FindPod(leaving_[i].key);
+    if (pod != nullptr && pod->metadata.uid == leaving_[i].uid && SettleLater(i, *pod)) continue;
     if (pod == nullptr) {
       Settle(i, State::kSkipped, "", "the pod is gone");
     } else if (pod->metadata.uid != leaving_[i].uid) {
@@ -419,6 +459,15 @@ void Run::SettleWhatIsDone(const Simulation& simulation, size_t first) {
       Settle(i, State::kSkipped, "", "the pod is being deleted");
     }
   }
+}
+
+// Of a pod that an earlier move was to bring: one that is not where this move begins, as it was not
+// moved or landed elsewhere, has not to leave it.
+bool Run::SettleLater(size_t move, const api::Pod& pod) {
+  const Move& one = plan_.moves[move];
+  if (!leaving_[move].before || one.from.empty() || pod.spec.node_name == one.from) return false;
+  Settle(move, State::kSkipped, pod.spec.node_name, "it is not on " + one.from);
+  return true;
 }
 
 // A pod that was to make room stays where no pod waits for that any more: the moves before that of
@@ -475,6 +524,10 @@ std::optional<Objection> Run::FindObjectionTo(size_t move, size_t wave, Eviction
     }
     simulation.Delete(Kind::kPod, leaving_[move].key);
     placed = std::make_shared<api::Pod>(*PendingCopy(*pod, pod->metadata.name));
+    if (one.to.empty()) {
+      simulation.Apply(PodPtr(std::move(placed)));
+      return std::nullopt;
+    }
   }
   if (std::string why = WhyNotOn(placed, leaving_[move].to, simulation);
       !why.empty() && !Retarget(move, placed, simulation)) {
@@ -547,7 +600,7 @@ bool Run::TakeAsGone(size_t move) {
 bool Run::NoteBegun(size_t move, const PodPtr& pod, const std::vector<PodPtr>& pods) {
   const api::OwnerReference* owner = ControllerOf(pod->metadata);
   if (owner == nullptr) return Stop(move, "no controller makes it again");
-  Progress::Eviction eviction{.owner = owner->uid};
+  Progress::Eviction eviction{.owner = owner->uid, .move = static_cast<int64_t>(move)};
   for (const PodPtr& other : pods) {
     const api::OwnerReference* its = ControllerOf(other->metadata);
     if (its != nullptr && its->uid == owner->uid) eviction.before.insert(other->metadata.uid);
@@ -709,8 +762,9 @@ bool Run::AwaitSuccessor(size_t move) {
     const PodPtr successor = SuccessorOf(move, pods);
     const bool placed = successor != nullptr && !successor->spec.node_name.empty();
     if (!placed) Hold(0);  // its scheduler may have taken a nomination away
+    const bool stays_away = one.to.empty();
     HoldFor(move, successor);
-    if (placed && gone) {
+    if (gone && (placed || (stays_away && successor != nullptr))) {
       const std::string& uid = successor->metadata.uid;
       if (auto written = progress_->End(leaving_[move].uid, uid); !written) {
         return Stop(move, written.error().message);
@@ -723,6 +777,7 @@ bool Run::AwaitSuccessor(size_t move) {
                                  std::to_string(kMostEvictions), " times"));
       }
       if (!is_back || leaving_[move].evictions >= kMostEvictions) {
+        Follow(move, uid, successor->metadata.Key());
         Placed(move, successor->spec.node_name);
         return true;
       }
@@ -738,6 +793,11 @@ bool Run::AwaitSuccessor(size_t move) {
       return true;
     }
     if (edge_.Now() - begun >= options_.patience) {
+      if (stays_away && gone) {
+        Settle(move, State::kDone, "", "its controller has made no pod like it in its place");
+        checked_ = false;
+        return true;
+      }
       // It may have come and gone, or be wanted no more: the rest is judged without it.
       if (resumes_ && gone && successor == nullptr) {
         Settle(move, State::kSkipped, "", "its controller has made no pod like it in its place");
@@ -755,10 +815,9 @@ bool Run::AwaitSuccessor(size_t move) {
 }
 
 bool Run::AwaitNode(size_t move) {
-  const Move& one = plan_.moves[move];
   const Time begun = edge_.Now();
   for (;;) {
-    const PodPtr pod = FindByUid(PodsBeside(move), one.uid);
+    const PodPtr pod = FindByUid(PodsBeside(move), leaving_[move].uid);
     if (pod == nullptr) {
       Settle(move, State::kSkipped, "", "the pod is gone");
       return true;
@@ -780,6 +839,7 @@ bool Run::AwaitReady(size_t wave) {
   const Time begun = edge_.Now();
   for (size_t i = 0; i < plan_.moves.size(); ++i) {
     if (plan_.moves[i].wave != wave || applied_.moves[i].state != State::kDone) continue;
+    if (plan_.moves[i].to.empty()) continue;  // what waits does not become ready
     const Progress::Eviction* eviction = Begun(i);
     if (eviction == nullptr) continue;
     for (;;) {
@@ -813,9 +873,10 @@ void Run::RecordEviction(size_t move) {
   pod.metadata.namespace_ = NamespaceOf(key);
   pod.metadata.name = key.substr(key.find('/') + 1);
   pod.metadata.uid = leaving_[move].uid;
-  edge_.RecordEvent(
-      pod, Concat("Evicted by berth plan for ", plan_.goal.ToString(),
-                  ": the pod in its place is to go from ", one.from, " to ", leaving_[move].to));
+  const std::string what = one.to.empty() ? "pods of higher priority need its room on " + one.from
+                                          : Concat("the pod in its place is to go from ", one.from,
+                                                   " to ", leaving_[move].to);
+  edge_.RecordEvent(pod, Concat("Evicted by berth plan for ", plan_.goal.ToString(), ": ", what));
 }
 
 // Whether the pod that the move makes room for still waits.
@@ -824,7 +885,8 @@ bool Run::IsWanted(size_t move) {
   size_t next = move;
   while (next < plan_.moves.size() && !plan_.moves[next].from.empty()) ++next;
   if (next == plan_.moves.size() || IsSettled(next)) return false;
-  const PodPtr pod = FindByUid(PodsBeside(next), plan_.moves[next].uid);
+  if (IsToCome(next)) return true;
+  const PodPtr pod = FindByUid(PodsBeside(next), leaving_[next].uid);
   return pod != nullptr && pod->spec.node_name.empty() && !pod->metadata.deletion_timestamp;
 }
 
@@ -833,8 +895,8 @@ bool Run::IsWanted(size_t move) {
 void Run::Hold(size_t first) {
   for (size_t i = first; i < plan_.moves.size(); ++i) {
     const Move& move = plan_.moves[i];
-    if (!move.from.empty() || IsSettled(i)) continue;
-    const PodPtr pod = FindByUid(PodsBeside(i), move.uid);
+    if (!move.from.empty() || IsSettled(i) || IsToCome(i)) continue;
+    const PodPtr pod = FindByUid(PodsBeside(i), leaving_[i].uid);
     if (pod == nullptr || !pod->spec.node_name.empty()) continue;
     const auto goes_there = [&](size_t j) {
       return !plan_.moves[j].from.empty() && !IsSettled(j) && leaving_[j].to == move.to;
@@ -846,7 +908,8 @@ void Run::Hold(size_t first) {
 
 // Holds the target for the pod in the place of the evicted one, where that is there and waits.
 void Run::HoldFor(size_t move, const PodPtr& successor) {
-  if (successor != nullptr && successor->spec.node_name.empty() &&
+  // A pod that is evicted for good is to wait.
+  if (successor != nullptr && successor->spec.node_name.empty() && !leaving_[move].to.empty() &&
       !held_.contains(successor->metadata.uid)) {
     Nominate(successor, leaving_[move].to);
   }
@@ -914,9 +977,9 @@ void AppendTable(const Plan& plan, const Applied& applied, std::string& out) {
   for (size_t i = 0; i < plan.moves.size(); ++i) {
     const Move& move = plan.moves[i];
     const AppliedMove& one = applied.moves[i];
+    const std::string& node = one.node.empty() ? move.to : one.node;
     table.AddRow({std::to_string(move.wave), move.pod, move.from.empty() ? "-" : move.from,
-                  one.node.empty() ? move.to : one.node, std::string(StateName(one.state)),
-                  one.why});
+                  node.empty() ? "-" : node, std::string(StateName(one.state)), one.why});
   }
   out += '\n';
   table.Append("  ", out);
@@ -936,7 +999,7 @@ void AppendJson(const Plan& plan, const Applied& applied, std::string& out) {
     object.Add("pod", move.pod);
     object.Add("uid", move.uid);
     object.AddIfNotEmpty("from", move.from);
-    object.Add("to", move.to);
+    object.AddIfNotEmpty("to", move.to);
     object.Add("wave", move.wave);
     object.Add("state", StateName(one.state));
     object.AddIfNotEmpty("node", one.node);

@@ -87,7 +87,7 @@ struct AppliedMove {
     kFailed,
   };
   State state = State::kNotBegun;
-  std::string node = {};  // where the pod, or its successor, is
+  std::string node = {};  // where the pod, or its successor, is; "": nowhere
   std::string why = {};
   // More than one where a successor went back to the node that it left.
   size_t evictions = 0;
@@ -126,6 +126,10 @@ struct Applied {
 // nominated pod's room alone when they place one of the same or of lower priority. A successor gets
 // its nomination as soon as it is seen; by then its scheduler may have placed it. What was
 // nominated in vain is given back where the run stops.
+//
+// A pod that is evicted for good only has to end, and its controller to make the next one: that
+// waits, and keeps nothing back. Of a pod that has several moves the later ones are about the one
+// in its place; one that is not where such a move begins stays where it is.
 //
 // Where a successor has landed elsewhere than planned, one that is still to come may get another
 // target than the plan's, if that is taken; which pods are evicted never changes.

@@ -46,7 +46,7 @@ std::string Subject(const Plan& plan) {
   if (plan.goal.kind == Goal::Kind::kSkew) return plan.goal.workload.ToString();
   if (plan.goal.kind == Goal::Kind::kStranded) return "Stranded " + plan.goal.name;
   if (plan.goal.kind != Goal::Kind::kPending) return plan.goal.name;
-  const size_t placed = plan.moves.size() - plan.evictions();
+  const size_t placed = plan.placed();
   const size_t all = placed + plan.left_out.size();
   const std::string pods = Counted(all, "pending pod");
   const bool whole = placed == 0 || plan.left_out.empty();
@@ -85,6 +85,15 @@ Predicates PredicatesOf(const Plan& plan, bool many) {
   return {many ? " fit" : " fits", " as it is", many ? " get no node" : " gets no node"};
 }
 
+// "2 moves", "2 moves and 1 eviction for good".
+std::string Disruption(const Plan& plan) {
+  const size_t for_good = plan.evicted_for_good();
+  const size_t moves = plan.evictions() - for_good;
+  if (for_good == 0) return Counted(moves, "move");
+  const std::string evictions = Counted(for_good, "eviction") + " for good";
+  return moves == 0 ? evictions : Counted(moves, "move") + " and " + evictions;
+}
+
 std::string Headline(const Plan& plan) {
   const std::string subject = Subject(plan);
   const Predicates predicates = PredicatesOf(plan, subject.ends_with("pods"));
@@ -102,7 +111,7 @@ std::string Headline(const Plan& plan) {
   } else if (plan.outcome == Plan::Outcome::kFound && plan.fewest > 0) {
     proof = "; at least " + std::to_string(plan.fewest) + " would be needed";
   }
-  return what + " after " + Counted(evictions, "move") + proof + '.';
+  return what + " after " + Disruption(plan) + proof + '.';
 }
 
 void AppendDomains(const Plan& plan, std::string& out) {
@@ -125,7 +134,7 @@ void AppendMoves(const std::vector<Move>& moves, std::string& out) {
     one.Add("pod", move.pod);
     one.AddIfNotEmpty("uid", move.uid);
     one.AddIfNotEmpty("from", move.from);
-    one.Add("to", move.to);
+    one.AddIfNotEmpty("to", move.to);
     one.Add("wave", move.wave);
     if (!move.from.empty()) {
       base::JsonObject frees(one.Key("frees"));
@@ -158,8 +167,8 @@ void AppendTable(const Plan& plan, std::string& out) {
     for (const char* header : {"POD", "FROM", "TO", "FREES"}) table.AddColumn(header);
     for (const Move& move : plan.moves) {
       const bool waits = move.from.empty();
-      table.AddRow({std::to_string(move.wave), move.pod, waits ? "-" : move.from, move.to,
-                    waits ? "" : FreesText(move)});
+      table.AddRow({std::to_string(move.wave), move.pod, waits ? "-" : move.from,
+                    move.to.empty() ? "-" : move.to, waits ? "" : FreesText(move)});
     }
     out += '\n';
     table.Append("  ", out);
@@ -180,6 +189,7 @@ void AppendJson(const Plan& plan, std::string& out) {
   document.Add("goal", plan.goal.ToString());
   if (plan.made) document.Add("made", api::FormatTime(*plan.made));
   document.AddIfNotEmpty("namespace", plan.goal.namespace_);
+  if (plan.goal.evict) document.Add("evict", true);
   document.Add("outcome", OutcomeName(plan.outcome));
   document.Add("summary", Headline(plan));
   document.AddIfNotEmpty("why", plan.why);

@@ -38,6 +38,9 @@ struct Goal {
   int64_t max_skew = 1;               // kSkew: at least 1
   std::string topology_key = {};      // kSkew
   api::Quantity amount = {};          // kStranded: more than 0
+  // Of the goals that serve pods: whether pods of lower priority may be evicted for good. It is no
+  // part of the text.
+  bool evict = false;
 
   // "fit=shop/web-3", "pending", "pending=1000", "empty=node-1", "skew=shop/deploy/web:1",
   // "skew=shop/deploy/web:1@kubernetes.io/hostname", "stranded=nvidia.com/gpu:4". Errors: anything
@@ -52,13 +55,18 @@ struct Goal {
   friend bool operator==(const Goal&, const Goal&) = default;
 };
 
+// Why a goal of another kind has no Goal::evict.
+inline constexpr std::string_view kEvictsForPods =
+    "only pods that wait may have others evicted for good: goes with fit and pending";
+
 // The pod is evicted from its node, and the one that its controller makes in its place goes to
-// another; or a pending pod gets its node.
+// another; or a pending pod gets its node. A pod may be in several: the later ones are about the
+// pod in its place, and begin where the one before ended.
 struct Move {
   std::string pod;       // namespace/name
-  std::string uid = {};  // the pod's
+  std::string uid = {};  // the pod's, as it is before the first move
   std::string from;      // "": it was pending
-  std::string to;
+  std::string to;        // "": it is evicted for good, and the one in its place waits
   // What it requests, by resource, as the scheduler counts it: cpu in milli-cores.
   std::vector<std::pair<std::string, int64_t>> frees = {};
   // From 1. Where a PodDisruptionBudget allows no more, the next wave begins when the moved pods
@@ -93,8 +101,8 @@ struct Plan {
   std::vector<Move> moves = {};
   // No plan that reaches the goal evicts fewer pods than this.
   size_t fewest = 0;
-  // Of kEmpty: those that hold the node. Of kPending: those that still wait. Of kSkew, where that
-  // is impossible: those of the workload that stay.
+  // Of kEmpty: those that hold the node. Of kPending: those that still wait, or wait then. Of
+  // kSkew, where that is impossible: those of the workload that stay.
   std::vector<LeftOut> left_out = {};
   // Of kPending: whether no plan has nodes for more of the pods, where those of a higher priority
   // count for more than any number of others. False: there may be one.
@@ -110,8 +118,12 @@ struct Plan {
   // When the live cluster was read; nullopt: it was a dump.
   std::optional<Time> made = std::nullopt;
 
-  // How many pods are evicted.
+  // How often a pod is evicted.
   size_t evictions() const;
+  // How many pods lose their nodes, and have none in the end.
+  size_t evicted_for_good() const;
+  // How many pods that were pending get nodes.
+  size_t placed() const;
   bool has_fewest() const { return outcome == Outcome::kFound && evictions() == fewest; }
 };
 
@@ -134,8 +146,9 @@ std::optional<Gain> GainOf(const Plan& plan);
 void RefuseBelow(const api::Quantity& least, Plan& plan);
 
 struct Limits {
-  // How often the engine judges at most; the search then ends with the best plan so far.
-  size_t judged = 20'000;
+  // How many steps the search takes at most: judgements of the engine, and changes of the picture
+  // that it judges in, of which several count as one. It then ends with the best plan so far.
+  size_t judged = 28'000;
   // A pod that makes room may need room itself, and so on: so many times.
   size_t depth = 3;
 };
@@ -151,11 +164,16 @@ struct Limits {
 // turn (an ejection chain, as in Glover, "Ejection chains, reference structures and alternating
 // path methods for traveling salesman problems", 1996). Of several pending pods those of the higher
 // priority come first, and none makes another wait that has a node already. Where some still wait,
-// the search begins again, with moved pods where the least is left and with small pods before large
-// ones, and the plan is taken that has nodes for the most. A pod group that has
-// not started is placed where the scheduler puts it once the room is made, or not at all. Pods that
-// are being deleted hold their places: nothing is evicted for a pod that fits once they have ended,
-// and what is said of all plans, `fewest` and kImpossible, holds for the time after that, too.
+// the search begins again, with moved pods where the least is left, with small pods before large
+// ones, and with pods that may be moved once more, and the plan is taken that has nodes for the
+// most. Pods that exchange their places, or go round, need a free place for one of them; without
+// any, where no move at all can begin, the goal is impossible. Where the goal says so, and without
+// it a pending pod has no node, pods of lower priority are evicted for good: as few of the highest
+// priority as possible, then of the next. These wait, and get nodes in their turn where there are
+// any. A pod group that has not started is placed where the scheduler puts it once the room is
+// made, or not at all. Pods that are being deleted hold their places: nothing is evicted for a pod
+// that fits once they have ended, and what is said of all plans, `fewest` and kImpossible, holds
+// for the time after that, too.
 //
 // A skew is brought down pod by pod, from domains that have too many to those that have too few;
 // how many are needed at least is counted beforehand, for each number that the emptiest domain may

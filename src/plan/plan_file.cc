@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "berth/config_value.h"
@@ -20,7 +20,7 @@ constexpr std::string_view kVersion = "berth.dev/v1";
 constexpr std::string_view kFields[] = {"apiVersion", "goal",   "made",    "namespace", "outcome",
                                         "summary",    "moves",  "fewest",  "proved",    "gain",
                                         "gainUnit",   "before", "after",   "domains",   "leftOut",
-                                        "judged",     "why",    "leading", "most"};
+                                        "judged",     "why",    "leading", "most",      "evict"};
 // Clocks of two machines may differ by so much.
 constexpr Duration kClockSkew = std::chrono::minutes(5);
 
@@ -31,7 +31,7 @@ bool IsPodKey(std::string_view key) {
 }
 
 Move ReadMove(const ConfigValue& value, const std::string& path, size_t least_wave,
-              FieldReader& plan) {
+              const Goal& goal, FieldReader& plan) {
   Move move;
   FieldReader fields(value, path);
   const auto require = [&fields](std::string_view field, std::string& out, std::string_view why) {
@@ -46,7 +46,11 @@ Move ReadMove(const ConfigValue& value, const std::string& path, size_t least_wa
   }
   require("uid", move.uid, "tells whether the pod is still the same");
   fields.Read("from", move.from);
-  require("to", move.to, "the node that the pod goes to");
+  if (goal.evict && !move.from.empty()) {
+    fields.Read("to", move.to);
+  } else {
+    require("to", move.to, "the node that the pod goes to");
+  }
   if (!move.to.empty() && move.to == move.from) {
     fields.Invalid("to", Quoted(move.to), "the pod is there already");
   }
@@ -68,14 +72,18 @@ Move ReadMove(const ConfigValue& value, const std::string& path, size_t least_wa
 
 void ReadMoves(FieldReader& fields, Plan& plan) {
   size_t least_wave = 1;
-  std::set<std::string> seen;
+  std::map<std::string, std::string> nodes;  // where the moves so far have left pods, by UID
   const ConfigValue::List& moves = fields.GetList("moves");
   for (size_t i = 0; i < moves.size(); ++i) {
     const std::string path = IndexedPath(fields.PathOf("moves"), i);
-    Move move = ReadMove(moves[i], path, least_wave, fields);
+    Move move = ReadMove(moves[i], path, least_wave, plan.goal, fields);
     least_wave = std::max(least_wave, move.wave);
-    if (!move.uid.empty() && !seen.insert(move.uid).second) {
-      fields.Problem(DuplicateField(path + ".uid", Quoted(move.uid)));
+    const auto [known, is_first] = nodes.try_emplace(move.uid, move.to);
+    if (!move.uid.empty() && !is_first) {
+      // One that is moved once more, or gets a node after all.
+      const bool follows = known->second == move.from && (plan.goal.evict || !move.from.empty());
+      if (!follows) fields.Problem(DuplicateField(path + ".uid", Quoted(move.uid)));
+      known->second = move.to;
     }
     plan.moves.push_back(std::move(move));
   }
@@ -98,6 +106,10 @@ void ReadGoal(FieldReader& fields, Plan& plan) {
     fields.Invalid("goal", Quoted(text), goal.error().message);
   }
   fields.Read("namespace", plan.goal.namespace_);
+  fields.Read("evict", plan.goal.evict);
+  if (plan.goal.evict && !plan.goal.serves_pods()) {
+    fields.Invalid("evict", "true", kEvictsForPods);
+  }
 }
 
 void ReadMade(FieldReader& fields, Plan& plan) {

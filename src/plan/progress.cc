@@ -101,6 +101,7 @@ Result<void> Progress::Take(std::string_view line) {
   FieldReader fields(*value, "");
   fields.Read("uid", uid);
   fields.Read("owner", eviction.owner);
+  if (int64_t move = 0; fields.Read("move", move)) eviction.move = move;
   fields.Read("before", before);
   fields.Read("successor", eviction.successor);
   if (auto error = fields.Finish()) return Fail(error->Within(path_));
@@ -137,6 +138,7 @@ Result<void> Progress::Begin(const std::string& uid, const Eviction& eviction) {
   base::JsonObject one(line);
   one.Add("uid", uid);
   one.Add("owner", eviction.owner);
+  if (eviction.move) one.Add("move", *eviction.move);
   base::AppendJsonList(added, one.Key("before"));
   one.Close();
   made_ = false;

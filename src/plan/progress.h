@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,6 +33,8 @@ class Progress {
  public:
   struct Eviction {
     std::string owner;  // UID of the controller
+    // For which of the plan's moves, from 0; nullopt: it is not known.
+    std::optional<int64_t> move = std::nullopt;
     // UIDs of the pods that it had; and, where they were read, of those that it had at the
     // evictions before.
     std::set<std::string> before = {};

@@ -2,6 +2,9 @@
 #include "src/plan/search.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <tuple>
 
@@ -22,13 +25,64 @@ Cost LeastCost(std::vector<Importance> pods, size_t moves) {
   std::ranges::sort(pods);
   pods.resize(std::min(moves, pods.size()));
   std::ranges::reverse(pods);
-  return {moves, std::move(pods)};
+  return {.moves = moves, .pods = std::move(pods)};
 }
+
+namespace {
+
+// In which wave each pod is evicted, so that no budget loses more pods in one than it allows then.
+class Waves {
+ public:
+  explicit Waves(EvictionBudgets budgets) : budgets_(std::move(budgets)) {}
+
+  size_t now() const { return wave_; }
+  // The next step. False: its budget does not allow it in any wave, after what was evicted for
+  // good.
+  bool Take(const PodPtr& pod, const std::string& to) {
+    Met& met = met_.try_emplace(pod->metadata.Key(), Met{.pod = pod}).first->second;
+    if (pod->spec.node_name.empty()) {
+      if (std::exchange(met.is_lost, false)) of_wave_.push_back(met.pod);
+      return true;
+    }
+    // One that is evicted once more is ready again first.
+    if (met.wave == wave_ || budgets_.Ask(*met.pod) == Leave::kRefused) Next();
+    const Leave leave = budgets_.Ask(*met.pod);
+    if (leave == Leave::kRefused) return false;
+    met.wave = wave_;
+    if (leave == Leave::kFree) return true;
+    budgets_.Count(*met.pod, -1);
+    met.is_lost = to.empty();
+    if (!met.is_lost) of_wave_.push_back(met.pod);
+    return true;
+  }
+
+ private:
+  struct Met {
+    PodPtr pod;            // as it was at first: those in its place have no status
+    size_t wave = 0;       // in which it was evicted last
+    bool is_lost = false;  // its budget lacks it
+  };
+
+  // Those that have moved are ready again.
+  void Next() {
+    for (const PodPtr& pod : of_wave_) budgets_.Count(*pod, 1);
+    of_wave_.clear();
+    ++wave_;
+  }
+
+  EvictionBudgets budgets_;
+  size_t wave_ = 1;
+  std::vector<PodPtr> of_wave_;
+  std::map<std::string, Met> met_;  // by key
+};
+
+}  // namespace
 
 Search::Search(simulator::Simulation& simulation, const Limits& limits)
     : trial_(simulation, limits),
       limits_(limits),
-      budgets_(simulator::EvictionBudgetsOf(simulation)) {
+      budgets_(simulator::EvictionBudgetsOf(simulation)),
+      left_(budgets_) {
   simulation.api().ForEach(Kind::kPod, [this](const api::ObjectPtr& object) {
     const PodPtr& pod = std::get<PodPtr>(object);
     // It holds its place for a while yet, and then makes room by itself.
@@ -38,8 +92,9 @@ Search::Search(simulator::Simulation& simulation, const Limits& limits)
 
 std::string Search::WhyItStays(const api::Pod& pod) {
   if (moved_.contains(pod.metadata.Key())) return "is moved already";
-  const auto [known, is_new] = why_it_stays_.try_emplace(pod.metadata.uid);
+  const auto [known, is_new] = why_it_stays_.try_emplace(pod.metadata.Key());
   if (is_new) known->second = WhyAtAll(pod);
+  if (known->second.empty() && any_lost_) return RefusedBy(left_, pod);
   return known->second;
 }
 
@@ -47,12 +102,20 @@ std::string Search::WhyAtAll(const api::Pod& pod) const {
   if (const std::string_view why = berth::WhyItStays(*trial_.Counted(pod)); !why.empty()) {
     return std::string(why);
   }
-  if (budgets_.Ask(pod) == Leave::kRefused) {
-    std::string names;
-    for (const std::string& name : budgets_.Of(pod)) names += (names.empty() ? "" : ", ") + name;
-    return "its PodDisruptionBudget allows no eviction: " + names;
-  }
-  return "";
+  return RefusedBy(budgets_, pod);
+}
+
+std::string Search::RefusedBy(const EvictionBudgets& budgets, const api::Pod& pod) {
+  if (budgets.Ask(pod) != Leave::kRefused) return "";
+  std::string names;
+  for (const std::string& name : budgets.Of(pod)) names += (names.empty() ? "" : ", ") + name;
+  return "its PodDisruptionBudget allows no eviction: " + names;
+}
+
+// Whether it may be evicted for good, for the pod that room is made for.
+bool Search::MayEvict(const api::Pod& pod) const {
+  return evict_below_ && pod.spec.priority.value_or(0) < *evict_below_ &&
+         left_.Ask(pod) != Leave::kRefused;
 }
 
 // Those that may be moved, the smallest first: they free least, so they are put back first; of the
@@ -204,16 +267,30 @@ std::vector<Search::Leaving> Search::WaysToMakeRoom(const std::string& node, con
   if (has_room()) {
     if (auto leaving = PutBack(movable, has_room)) ways.push_back(*std::move(leaving));
   }
-  if (!ways.empty() && cost_of(ways[0]) > LeastCost(all, ways[0].size())) {
+  const bool may_lose = evict_below_.has_value();
+  if (!ways.empty() && (may_lose || cost_of(ways[0]) > LeastCost(all, ways[0].size()))) {
     std::ranges::stable_sort(movable, std::greater(), &Movable::importance);
     auto leaving = PutBack(movable, has_room);
-    if (leaving && cost_of(*leaving) < cost_of(ways[0])) {
+    const bool better =
+        leaving && (may_lose ? LosesLess(*leaving, ways[0]) : cost_of(*leaving) < cost_of(ways[0]));
+    if (better) {
       std::ranges::stable_sort(*leaving, {}, &Movable::size);
       ways.insert(ways.begin(), *std::move(leaving));
     }
   }
   trial_.TakeBackTo(before);
   return ways;
+}
+
+// Whether the pods of `a`, all of them evicted for good, matter less than those of `b`.
+bool Search::LosesLess(const Leaving& a, const Leaving& b) {
+  const auto lost = [](const Leaving& leaving) {
+    std::vector<int32_t> priorities;
+    for (const Movable& one : leaving) priorities.push_back(one.importance.first);
+    std::ranges::sort(priorities, std::greater());
+    return priorities;
+  };
+  return lost(a) < lost(b);
 }
 
 // The same by small pods, which find places more easily than the few that WaysToMakeRoom() has: the
@@ -271,10 +348,22 @@ bool Search::SendAway(const Leaving& leaving, const std::string& node, const Pod
   }
   trial_.Place(*pod, node);
   moved_.insert(pod->metadata.Key());
-  // The largest first: it has the fewest places.
-  for (auto it = leaving.rbegin(); it != leaving.rend(); ++it) {
-    const PodPtr& one = it->pod;
-    const auto to = Place(PendingCopy(*one, one->metadata.name), depth - 1, steps);
+  // The largest first: it has the fewest places. Where some have none and are evicted for good,
+  // those that matter more have the first choice.
+  Leaving in_turn(leaving.rbegin(), leaving.rend());
+  if (evict_below_) {
+    std::ranges::stable_sort(in_turn, std::greater(),
+                             [](const Movable& movable) { return movable.importance.first; });
+  }
+  for (const Movable& movable : in_turn) {
+    const PodPtr& one = movable.pod;
+    const PodPtr again = PendingCopy(*one, one->metadata.name);
+    const auto to = Place(again, depth - 1, steps);
+    if (!to && MayEvict(*one)) {
+      trial_.Apply(again);
+      steps.push_back({one, ""});
+      continue;
+    }
     // One that comes back makes no room.
     if (!to || *to == node) {
       trial_.TakeBackTo(before);
@@ -294,7 +383,12 @@ void Search::Do(const Step& step) {
     return;
   }
   trial_.Remove(*step.pod);
-  trial_.Place(*PendingCopy(*step.pod, step.pod->metadata.name), step.to);
+  PodPtr again = PendingCopy(*step.pod, step.pod->metadata.name);
+  if (step.to.empty()) {
+    trial_.Apply(std::move(again));
+  } else {
+    trial_.Place(*again, step.to);
+  }
 }
 
 // Moves the pod in the cluster as it is. False: it is not allowed there; then the pod has left its
@@ -303,6 +397,10 @@ bool Search::CarryOut(const Step& step) {
   const bool waits = step.pod->spec.node_name.empty();
   const PodPtr again = waits ? step.pod : PendingCopy(*step.pod, step.pod->metadata.name);
   if (!waits) trial_.Remove(*step.pod);
+  if (step.to.empty()) {
+    trial_.Apply(again);
+    return true;
+  }
   if (!trial_.FitsOn(again, step.to)) return false;
   trial_.Place(*again, step.to);
   return true;
@@ -311,26 +409,16 @@ bool Search::CarryOut(const Step& step) {
 // Carries the steps out in the cluster as it is, each judged in the state that it meets, and writes
 // them down as moves. False: one of them is not allowed there.
 bool Search::Replay(const Steps& steps, std::vector<Move>& moves) {
-  EvictionBudgets budgets = budgets_;
-  size_t wave = 1;
-  std::vector<PodPtr> of_wave;
+  Waves waves(budgets_);
+  std::map<std::string, std::string> uids;  // of the pods as they are at first, by key
   for (const Step& step : steps) {
-    const bool waits = step.pod->spec.node_name.empty();
-    if (!CarryOut(step)) return false;
-    if (!waits && budgets.Ask(*step.pod) == Leave::kRefused) {
-      for (const PodPtr& pod : of_wave) budgets.Count(*pod, 1);
-      of_wave.clear();
-      ++wave;
-    }
-    if (!waits && budgets.Ask(*step.pod) == Leave::kCounted) {
-      budgets.Count(*step.pod, -1);
-      of_wave.push_back(step.pod);
-    }
-    Move move{.pod = step.pod->metadata.Key(),
-              .uid = step.pod->metadata.uid,
+    if (!CarryOut(step) || !waves.Take(step.pod, step.to)) return false;
+    const std::string key = step.pod->metadata.Key();
+    Move move{.pod = key,
+              .uid = uids.try_emplace(key, step.pod->metadata.uid).first->second,
               .from = step.pod->spec.node_name,
               .to = step.to,
-              .wave = wave};
+              .wave = waves.now()};
     const PodInfoPtr info = trial_.InfoOf(step.pod);
     ForEachAmount(info->requests, [&](ResourceId id, int64_t amount) {
       move.frees.emplace_back(trial_.cache().resource_names().Name(id), amount);
@@ -340,14 +428,102 @@ bool Search::Replay(const Steps& steps, std::vector<Move>& moves) {
   return true;
 }
 
+// Whether the budgets allow the steps, after what is evicted for good by now.
+bool Search::KeepBudgets(const Steps& steps) const {
+  Waves waves(left_);
+  return std::ranges::all_of(steps,
+                             [&waves](const Step& step) { return waves.Take(step.pod, step.to); });
+}
+
+// The steps, each of another pod, in an order in which each is allowed in the cluster as it is.
+// Where none of those that are left is, they go round: then one of the pods goes elsewhere, and not
+// where it was to go. nullopt: no order was found. Nothing is changed.
+std::optional<Search::Steps> Search::InOrder(Steps steps) {
+  const size_t before = trial_.depth();
+  Steps done;
+  while (!steps.empty() && (DoAllowed(steps, done) || StepAside(steps, done))) continue;
+  trial_.TakeBackTo(before);
+  return steps.empty() ? std::optional(std::move(done)) : std::nullopt;
+}
+
+// Carries out those of the steps that are allowed when their turn comes. False: there are none.
+bool Search::DoAllowed(Steps& steps, Steps& done) {
+  Steps rest;
+  for (Step& step : steps) {
+    const size_t mark = trial_.depth();
+    if (CarryOut(step)) {
+      done.push_back(std::move(step));
+    } else {
+      trial_.TakeBackTo(mark);
+      rest.push_back(std::move(step));
+    }
+  }
+  const bool any = rest.size() < steps.size();
+  steps = std::move(rest);
+  return any;
+}
+
+// Moves one of the pods to a free place, after which another of the steps is allowed. False: there
+// is none such, and nothing is changed.
+bool Search::StepAside(Steps& steps, Steps& done) {
+  for (size_t i = 0; i < steps.size() && !trial_.exhausted(); ++i) {
+    const PodPtr pod = steps[i].pod;
+    if (pod->spec.node_name.empty()) continue;
+    const size_t mark = trial_.depth();
+    trial_.Remove(*pod);
+    const PodPtr again = PendingCopy(*pod, pod->metadata.name);
+    const std::string node = FreeNodeFor(again, pod->spec.node_name, steps);
+    if (!node.empty()) {
+      trial_.Place(*again, node);
+      const bool helps = std::ranges::any_of(steps, [&](const Step& other) {
+        if (other.pod == pod) return false;
+        const size_t there = trial_.depth();
+        const bool is_allowed = CarryOut(other);
+        trial_.TakeBackTo(there);
+        return is_allowed;
+      });
+      if (helps) {
+        done.push_back({pod, node});
+        steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
+        return true;
+      }
+    }
+    trial_.TakeBackTo(mark);
+  }
+  return false;
+}
+
+// A node that takes the pod, other than the one that it left; if possible one that none of the
+// steps leads to. "": there is none.
+std::string Search::FreeNodeFor(const PodPtr& pod, const std::string& from, const Steps& steps) {
+  const auto judgement = trial_.Judge(pod);
+  if (judgement->kind() != Judgement::Kind::kScheduled) return "";
+  const auto is_open = [&](const std::string& node) { return node != from && node != barred_; };
+  const auto is_free = [&](const std::string& node) {
+    return is_open(node) && std::ranges::find(steps, node, &Step::to) == steps.end();
+  };
+  std::string best = BestNode(*judgement, is_free);
+  return best.empty() ? BestNode(*judgement, is_open) : best;
+}
+
 // Of the pods that are evicted.
 Cost Search::CostOf(const Steps& steps) {
+  std::map<std::string, int32_t> lost;  // priorities, by key
   std::vector<Importance> pods;
   for (const Step& step : steps) {
-    if (!step.pod->spec.node_name.empty()) pods.push_back(ImportanceOf(*step.pod));
+    const Importance importance = ImportanceOf(*step.pod);
+    if (step.to.empty()) {
+      lost.emplace(step.pod->metadata.Key(), importance.first);
+    } else {
+      lost.erase(step.pod->metadata.Key());
+    }
+    if (!step.pod->spec.node_name.empty()) pods.push_back(importance);
   }
   const size_t moves = pods.size();
-  return LeastCost(std::move(pods), moves);
+  Cost cost = LeastCost(std::move(pods), moves);
+  for (const auto& [key, priority] : lost) cost.lost.push_back(priority);
+  std::ranges::sort(cost.lost, std::greater());
+  return cost;
 }
 
 // Why no node takes it.
@@ -364,6 +540,25 @@ std::string Search::MessageOf(Judgement& judgement) {
 size_t Plan::evictions() const {
   return static_cast<size_t>(
       std::ranges::count_if(moves, [](const Move& move) { return !move.from.empty(); }));
+}
+
+size_t Plan::evicted_for_good() const {
+  std::set<std::string_view> pods;
+  for (const Move& move : moves) {
+    if (move.to.empty()) {
+      pods.insert(move.pod);
+    } else {
+      pods.erase(move.pod);
+    }
+  }
+  return pods.size();
+}
+
+size_t Plan::placed() const {
+  std::set<std::string_view> met;
+  return static_cast<size_t>(std::ranges::count_if(moves, [&met](const Move& move) {
+    return met.insert(move.pod).second && move.from.empty();
+  }));
 }
 
 Result<Plan> FindPlan(const Goal& goal, simulator::Simulation& simulation, const Limits& limits) {

@@ -33,9 +33,10 @@ inline constexpr std::string_view kNoOrder =
 using Importance = std::pair<int32_t, int64_t>;
 Importance ImportanceOf(const api::Pod& pod);
 
-// What it costs that pods move: how many they are; of as many pods the most important one decides,
-// then the next.
+// What it costs that pods move: which are evicted for good, those of the highest priority first;
+// then how many leave a node; of as many pods the most important one decides, then the next.
 struct Cost {
+  std::vector<int32_t> lost = {};  // priorities, the highest first
   size_t moves = 0;
   std::vector<Importance> pods = {};  // the most important first
 
@@ -72,8 +73,8 @@ class Search {
 
  protected:
   struct Step {
-    PodPtr pod;  // as it is on the node that it leaves, or as it waits
-    std::string to;
+    PodPtr pod;      // as it is on the node that it leaves, or as it waits
+    std::string to;  // "": it is evicted for good
   };
   using Steps = std::vector<Step>;
   // Pods that leave a node together, the smallest first.
@@ -95,6 +96,8 @@ class Search {
   bool MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth, Steps& steps);
   bool CarryOut(const Step& step);
   void Do(const Step& step);
+  std::optional<Steps> InOrder(Steps steps);
+  bool KeepBudgets(const Steps& steps) const;
   bool Replay(const Steps& steps, std::vector<Move>& moves);
   void Finish(Plan& plan) const { plan.judged = trial_.judged(); }
   static Cost CostOf(const Steps& steps);
@@ -104,6 +107,11 @@ class Search {
   Trial trial_;
   const Limits limits_;
   const EvictionBudgets budgets_;  // as they are before the first move
+  // The same without the pods that are evicted for good so far.
+  EvictionBudgets left_;
+  bool any_lost_ = false;
+  // Pods of lower priority may be evicted for good where they have no place elsewhere.
+  std::optional<int32_t> evict_below_;
   // A node that takes no pods, though some may fit there; "": there is none.
   std::string barred_;
   // Whether pods go where the least is left of what they ask for, and not where the scores say.
@@ -113,12 +121,18 @@ class Search {
 
  private:
   std::string WhyAtAll(const api::Pod& pod) const;
+  static std::string RefusedBy(const EvictionBudgets& budgets, const api::Pod& pod);
+  bool MayEvict(const api::Pod& pod) const;
+  static bool LosesLess(const Leaving& a, const Leaving& b);
+  bool DoAllowed(Steps& steps, Steps& done);
+  bool StepAside(Steps& steps, Steps& done);
+  std::string FreeNodeFor(const PodPtr& pod, const std::string& from, const Steps& steps);
   std::optional<Leaving> PutBack(const std::vector<Movable>& movable,
                                  const std::function<bool()>& has_room);
   bool SendAway(const Leaving& leaving, const std::string& node, const PodPtr& pod, size_t depth,
                 Steps& steps);
 
-  // By UID: of each pod it is asked again and again, and stays the same.
+  // By key: of each pod it is asked again and again, and stays the same when it has moved.
   std::unordered_map<std::string, std::string> why_it_stays_;
 };
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,12 +28,28 @@ using informers::Kind;
 struct Way {
   bool tight = false;        // where pods go: see Search::tight_
   bool small_first = false;  // of the pods of one priority
+  bool again = false;        // what has moved for one may move once more for the next
 };
-constexpr Way kWays[] = {{}, {.tight = true}, {.tight = true, .small_first = true}};
+constexpr Way kWays[] = {
+    {}, {.tight = true}, {.tight = true, .small_first = true}, {.tight = true, .again = true}};
+
+// How many pods of each priority have nodes in the end, less those that lose theirs.
+using Net = std::map<int32_t, int64_t, std::greater<>>;
+
+constexpr std::string_view kNoBeginning =
+    "no moves can begin, as no pod that may be moved has a place elsewhere";
+constexpr std::string_view kEvictedForGood = "it is evicted for pods of higher priority";
+
+// Whether the pod would be one of the goal's, were it pending.
+bool AsksFor(const Goal& goal, const api::Pod& pod) {
+  return pod.spec.priority.value_or(0) >= goal.priority &&
+         (goal.namespace_.empty() || goal.namespace_ == pod.metadata.namespace_);
+}
 
 class RoomSearch final : private Search {
  public:
-  using Search::Search;
+  RoomSearch(const Goal& goal, simulator::Simulation& simulation, const Limits& limits)
+      : Search(simulation, limits), may_evict_(goal.evict) {}
 
   Result<Plan> Fit(const Goal& goal);
   Result<Plan> Pending(const Goal& goal);
@@ -45,6 +64,7 @@ class RoomSearch final : private Search {
     std::vector<PodPtr> needed = {};  // each has to get a node
     size_t helped = 0;
     std::vector<Level> levels = {};  // the most important first
+    Net net = {};
   };
 
   struct Found {
@@ -60,6 +80,7 @@ class RoomSearch final : private Search {
   std::optional<engine::PodGroupPreview> GroupThatStarts(const PodPtr& pod);
   std::string PlaceGroup(const PodPtr& pod, engine::PodGroupPreview group, Steps& steps,
                          std::vector<LeftOut>& left_out);
+  std::string StartByMoves(const PodPtr& pod, engine::PodGroupPreview& group, Steps& evictions);
   bool MakeRoomForGroup(const engine::PodGroupPreview& group, Steps& evictions);
   Plan FitGroup(Plan plan, const PodPtr& pod, engine::PodGroupPreview group);
   static size_t HelpedBy(const Steps& steps, size_t first);
@@ -67,6 +88,13 @@ class RoomSearch final : private Search {
   void MakeRoomWithin(size_t depth, const PodPtr& pod, const std::vector<Candidate>& candidates,
                       std::optional<Found>& best);
   bool PlaceNext(const PodPtr& pod, Steps& steps);
+  void QueueLost(const Attempt& attempt, size_t first, std::vector<PodPtr>& queue, size_t next);
+  Steps WithoutDetours(Steps steps);
+  std::optional<Steps> WithoutDetour(const Steps& steps, size_t later);
+  bool AreAllowed(const Steps& steps);
+  static Net NetOf(const Steps& steps);
+  static bool IsBetter(const Attempt& a, const Attempt& b);
+  bool CanNothingBegin(const std::vector<PodPtr>& waiting);
   bool NeedsRoom(const PodPtr& pod);
   std::vector<Level> LevelsOf(const std::vector<PodPtr>& pods,
                               const std::vector<LeftOut>& left_out);
@@ -76,6 +104,8 @@ class RoomSearch final : private Search {
   Attempt FindBest(const std::vector<PodPtr>& pods, const Later& later);
   bool Cordon(std::string_view name);
 
+  const bool may_evict_;
+  bool again_ = false;                      // see Way
   std::map<std::string, bool> needs_room_;  // by schedulerName
 };
 
@@ -146,15 +176,38 @@ bool RoomSearch::MakeRoomForGroup(const engine::PodGroupPreview& group, Steps& e
     if (Place(pod, limits_.depth, steps)) moved_.insert(member.pod);
   }
   trial_.TakeBackTo(before);
-  const bool allowed =
-      std::ranges::all_of(steps, [this](const Step& step) { return CarryOut(step); });
   moved_ = moved_before;
-  if (allowed) {
-    evictions = std::move(steps);
-  } else {
+  const bool keeps = KeepBudgets(steps);
+  auto ordered = keeps ? InOrder(std::move(steps)) : std::nullopt;
+  if (!ordered) return false;
+  evictions = *std::move(ordered);
+  for (const Step& step : evictions) Do(step);
+  return true;
+}
+
+// Makes room until the group starts, at first by moves alone. Not "": it does not start, that is
+// why, and nothing is changed.
+std::string RoomSearch::StartByMoves(const PodPtr& pod, engine::PodGroupPreview& group,
+                                     Steps& evictions) {
+  const size_t before = trial_.depth();
+  const std::string name = "its pod group " + group.pod_group;
+  for (const PodPtr& one : going_) trial_.Remove(*one);
+  const bool later = !going_.empty() && trial_.TryGroup(*pod)->starts;
+  trial_.TakeBackTo(before);
+  if (later) return name + " starts once pods that are being deleted have ended";
+  const std::string message = group.message.empty() ? "" : ": " + group.message;
+  const engine::PodGroupPreview as_it_is = group;
+  for (const bool evict : {false, true}) {
+    if (evict && !may_evict_) break;
+    if (evict) evict_below_ = pod->spec.priority.value_or(0);
+    const bool made = MakeRoomForGroup(as_it_is, evictions);
+    evict_below_.reset();
+    if (made) group = *trial_.TryGroup(*pod);
+    if (made && group.starts) return "";
     trial_.TakeBackTo(before);
+    evictions.clear();
   }
-  return allowed;
+  return name + " does not start" + message;
 }
 
 // Puts the waiting pods of the pod's group on nodes, as many as have one when the scheduler tries
@@ -167,18 +220,7 @@ std::string RoomSearch::PlaceGroup(const PodPtr& pod, engine::PodGroupPreview gr
   if (!group.tried) return name + " was " + group.message;
   Steps evictions;
   if (!group.starts) {
-    const size_t before = trial_.depth();
-    for (const PodPtr& one : going_) trial_.Remove(*one);
-    const bool later = !going_.empty() && trial_.TryGroup(*pod)->starts;
-    trial_.TakeBackTo(before);
-    if (later) return name + " starts once pods that are being deleted have ended";
-    const std::string message = group.message.empty() ? "" : ": " + group.message;
-    const bool made = MakeRoomForGroup(group, evictions);
-    if (made) group = *trial_.TryGroup(*pod);
-    if (!made || !group.starts) {
-      trial_.TakeBackTo(before);
-      return name + " does not start" + message;
-    }
+    if (std::string why = StartByMoves(pod, group, evictions); !why.empty()) return why;
   }
   for (const Step& step : evictions) {
     moved_.insert(step.pod->metadata.Key());
@@ -236,11 +278,21 @@ Plan RoomSearch::FitGroup(Plan plan, const PodPtr& pod, engine::PodGroupPreview 
 std::optional<RoomSearch::Steps> RoomSearch::MakeRoom(const PodPtr& pod,
                                                       const std::vector<Candidate>& candidates) {
   std::optional<Found> best;
+  const auto evicting = [&](size_t depth) {
+    if (!may_evict_ || depth > limits_.depth) return;
+    evict_below_ = pod->spec.priority.value_or(0);
+    MakeRoomWithin(depth, pod, candidates, best);
+    evict_below_.reset();
+  };
+  // Before the steps are used up: what evicts none for good is better whenever it is found.
+  evicting(1);
+  const auto loses = [&best] { return best && !best->cost.lost.empty(); };
   // First without moves that need room themselves: these are many.
   for (size_t depth = 1; depth <= limits_.depth && !candidates.empty(); ++depth) {
-    if (best && best->cost.moves < candidates[0].least.moves + depth) break;
+    if (best && !loses() && best->cost.moves < candidates[0].least.moves + depth) break;
     MakeRoomWithin(depth, pod, candidates, best);
   }
+  if (loses()) evicting(2);
   return best ? std::optional(std::move(best->steps)) : std::nullopt;
 }
 
@@ -261,12 +313,10 @@ void RoomSearch::MakeRoomWithin(size_t depth, const PodPtr& pod,
     if (!found) continue;
     Cost cost = CostOf(steps);
     if (best && cost >= best->cost) continue;
+    if (!cost.lost.empty() && !KeepBudgets(steps)) continue;
     // What was judged with the pod on its node has to be allowed before it is there, too.
     steps.push_back({pod, candidate.node});
-    const bool allowed =
-        std::ranges::all_of(steps, [this](const Step& step) { return CarryOut(step); });
-    trial_.TakeBackTo(before);
-    if (allowed) best = {std::move(steps), std::move(cost)};
+    if (auto ordered = InOrder(std::move(steps))) best = {*std::move(ordered), std::move(cost)};
   }
 }
 
@@ -321,10 +371,50 @@ Result<Plan> RoomSearch::Fit(const Goal& goal) {
     plan.outcome = Plan::Outcome::kFound;
     plan.helped = 1;
   } else {
+    plan.moves.clear();
     plan.why = "no moves were found: " + message;
+    trial_.TakeBackTo(0);
+    if (CanNothingBegin({pod})) {
+      plan.outcome = Plan::Outcome::kImpossible;
+      plan.why = std::string(kNoBeginning) + ": " + message;
+    }
   }
   Finish(plan);
   return plan;
+}
+
+// Whether no plan has any step: none of these pods has a node, and no pod that may be moved has a
+// place elsewhere, such as where pods could only exchange theirs. False says nothing.
+bool RoomSearch::CanNothingBegin(const std::vector<PodPtr>& waiting) {
+  if (may_evict_ || !going_.empty()) return false;
+  for (const PodPtr& pod : waiting) {
+    if (trial_.exhausted() || trial_.TryGroup(*pod)) return false;
+    if (trial_.Judge(pod)->kind() == Judgement::Kind::kScheduled) return false;
+  }
+  std::vector<PodPtr> movable;
+  const cache::Cache& cache = trial_.cache();
+  cache.nodes().ForEach([&](NodeRow row) {
+    for (const PodInfo* pod : cache.pods(row)) {
+      if (WhyItStays(*pod->pod).empty()) movable.push_back(pod->pod);
+    }
+  });
+  const size_t before = trial_.depth();
+  for (const PodPtr& pod : movable) {
+    if (trial_.exhausted()) return false;
+    trial_.Remove(*pod);
+    bool has_place = false;
+    {
+      const auto judgement = trial_.Judge(PendingCopy(*pod, pod->metadata.name));
+      const auto is_elsewhere = [&](const std::string& node) {
+        return node != pod->spec.node_name;
+      };
+      has_place = judgement->kind() == Judgement::Kind::kScheduled &&
+                  !BestNode(*judgement, is_elsewhere).empty();
+    }
+    trial_.TakeBackTo(before);
+    if (has_place) return false;
+  }
+  return true;
 }
 
 // Those that the goal asks for and that wait for a node, the most important first.
@@ -332,9 +422,7 @@ std::vector<PodPtr> RoomSearch::PendingPods(const Goal& goal) {
   std::vector<PodPtr> pods;
   trial_.simulation().api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
     const PodPtr& pod = std::get<PodPtr>(object);
-    if (pod->spec.node_name.empty() && !pod->metadata.deletion_timestamp &&
-        pod->spec.priority.value_or(0) >= goal.priority &&
-        (goal.namespace_.empty() || goal.namespace_ == pod->metadata.namespace_)) {
+    if (pod->spec.node_name.empty() && !pod->metadata.deletion_timestamp && AsksFor(goal, *pod)) {
       pods.push_back(pod);
     }
   });
@@ -360,10 +448,108 @@ bool RoomSearch::PlaceNext(const PodPtr& pod, Steps& steps) {
   if (!made) return false;
   for (const Step& step : *made) {
     Do(step);
-    moved_.insert(step.pod->metadata.Key());
+    if (!again_ || step.pod->spec.node_name.empty()) moved_.insert(step.pod->metadata.Key());
     steps.push_back(step);
   }
   return true;
+}
+
+// Those that the steps from that one on have evicted for good wait like the others, for their turn
+// by priority, from the place `next` of the queue on.
+void RoomSearch::QueueLost(const Attempt& attempt, size_t first, std::vector<PodPtr>& queue,
+                           size_t next) {
+  for (size_t i = first; i < attempt.steps.size(); ++i) {
+    const Step& step = attempt.steps[i];
+    if (!step.to.empty()) continue;
+    any_lost_ = true;
+    if (left_.Ask(*step.pod) == Leave::kCounted) left_.Count(*step.pod, -1);
+    const int32_t priority = step.pod->spec.priority.value_or(0);
+    const auto at = std::find_if(
+        queue.begin() + static_cast<std::ptrdiff_t>(next), queue.end(),
+        [priority](const PodPtr& pod) { return pod->spec.priority.value_or(0) < priority; });
+    queue.insert(at, trial_.simulation().FindPod(step.pod->metadata.Key()));
+  }
+}
+
+// Whether each of the steps is allowed when the ones before are done, in the cluster as it is.
+bool RoomSearch::AreAllowed(const Steps& steps) {
+  if (!KeepBudgets(steps)) return false;
+  const size_t before = trial_.depth();
+  const bool allowed =
+      std::ranges::all_of(steps, [this](const Step& step) { return CarryOut(step); });
+  trial_.TakeBackTo(before);
+  return allowed;
+}
+
+// The steps without a stop on the way of the pod of that step, which goes at once to where it ends,
+// early or late, or stays where it ends at home. nullopt: it makes none, or it has to.
+std::optional<RoomSearch::Steps> RoomSearch::WithoutDetour(const Steps& steps, size_t later) {
+  const std::string key = steps[later].pod->metadata.Key();
+  size_t earlier = later;
+  while (earlier > 0 && steps[earlier - 1].pod->metadata.Key() != key) --earlier;
+  if (earlier == 0) return std::nullopt;
+  --earlier;
+  const Step direct = {steps[earlier].pod, steps[later].to};
+  const auto without = [&steps](size_t left_out) {
+    Steps rest = steps;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(left_out));
+    return rest;
+  };
+  Steps early = without(later);
+  if (direct.pod->spec.node_name == direct.to) {
+    early.erase(early.begin() + static_cast<std::ptrdiff_t>(earlier));
+    return AreAllowed(early) ? std::optional(std::move(early)) : std::nullopt;
+  }
+  early[earlier] = direct;
+  if (AreAllowed(early)) return early;
+  Steps late = without(earlier);
+  late[later - 1] = direct;
+  return AreAllowed(late) ? std::optional(std::move(late)) : std::nullopt;
+}
+
+// The same without the stops that pods make on their ways and need not.
+RoomSearch::Steps RoomSearch::WithoutDetours(Steps steps) {
+  for (size_t later = 1; later < steps.size() && !trial_.exhausted();) {
+    auto shorter = WithoutDetour(steps, later);
+    if (!shorter) {
+      ++later;
+      continue;
+    }
+    steps = *std::move(shorter);
+    later = 1;
+  }
+  return steps;
+}
+
+Net RoomSearch::NetOf(const Steps& steps) {
+  Net net;
+  std::map<std::string, const Step*> first;
+  std::map<std::string, const Step*> last;
+  for (const Step& step : steps) {
+    first.try_emplace(step.pod->metadata.Key(), &step);
+    last.insert_or_assign(step.pod->metadata.Key(), &step);
+  }
+  for (const auto& [key, step] : first) {
+    int64_t& count = net[step->pod->spec.priority.value_or(0)];
+    if (step->pod->spec.node_name.empty()) ++count;
+    if (last.at(key)->to.empty()) --count;
+  }
+  return net;
+}
+
+// Whether it has nodes for more of the pods, those of a higher priority first, or for as many with
+// less disruption: a pod that is evicted for good counts once, one that is moved twice.
+bool RoomSearch::IsBetter(const Attempt& a, const Attempt& b) {
+  Net by = a.net;
+  for (const auto& [priority, count] : b.net) by[priority] -= count;
+  for (const auto& [priority, count] : by) {
+    if (count != 0) return count > 0;
+  }
+  const auto disruption = [](const Attempt& attempt) {
+    const Cost cost = CostOf(attempt.steps);
+    return 2 * cost.moves - cost.lost.size();
+  };
+  return disruption(a) < disruption(b);
 }
 
 // Takes the pods in this order, and puts each on a node where that is possible.
@@ -373,17 +559,27 @@ RoomSearch::Attempt RoomSearch::TakeInTurn(const std::vector<PodPtr>& pods, cons
   constexpr size_t kPartOfOne = 4;
   Attempt attempt;
   std::set<std::string> settled;  // by key, with their group
+  std::vector<PodPtr> queue = pods;
+  const EvictionBudgets left_before = left_;
+  const auto was_evicted = [&attempt](const PodPtr& pod) {
+    const std::string key = pod->metadata.Key();
+    return std::ranges::any_of(attempt.steps, [&key](const Step& step) {
+      return step.to.empty() && step.pod->metadata.Key() == key;
+    });
+  };
   const size_t end = trial_.left() - std::min(most_judged, trial_.left());
-  for (size_t i = 0; i < pods.size(); ++i) {
-    const PodPtr& pod = pods[i];
+  for (size_t i = 0; i < queue.size(); ++i) {
+    const PodPtr pod = queue[i];
     if (settled.contains(pod->metadata.Key())) continue;
     trial_.EndAfter(std::nullopt);
     if (trial_.exhausted() || trial_.left() <= end) {
-      attempt.left_out.push_back({pod->metadata.Key(), "the search ended before its turn"});
+      const std::string_view why =
+          was_evicted(pod) ? kEvictedForGood : "the search ended before its turn";
+      attempt.left_out.push_back({pod->metadata.Key(), std::string(why)});
       continue;
     }
     const size_t remaining = trial_.left() - end;
-    trial_.EndAfter(std::max(remaining / kPartOfOne, remaining / (pods.size() - i)));
+    trial_.EndAfter(std::max(remaining / kPartOfOne, remaining / (queue.size() - i)));
     const size_t first = attempt.steps.size();
     if (auto group = GroupThatStarts(pod)) {
       AddPodsOfWhole(*group, attempt.needed);
@@ -395,6 +591,15 @@ RoomSearch::Attempt RoomSearch::TakeInTurn(const std::vector<PodPtr>& pods, cons
       }
       attempt.helped += HelpedBy(attempt.steps, first);
       settled.merge(members);
+      QueueLost(attempt, first, queue, i + 1);
+      continue;
+    }
+    const bool is_evicted = was_evicted(pod);
+    if (is_evicted) {
+      if (!PlaceNext(pod, attempt.steps)) {
+        attempt.left_out.push_back({pod->metadata.Key(), std::string(kEvictedForGood)});
+      }
+      QueueLost(attempt, first, queue, i + 1);
       continue;
     }
     attempt.needed.push_back(pod);
@@ -405,11 +610,16 @@ RoomSearch::Attempt RoomSearch::TakeInTurn(const std::vector<PodPtr>& pods, cons
     } else {
       attempt.left_out.push_back({pod->metadata.Key(), MessageOf(pod)});
     }
+    QueueLost(attempt, first, queue, i + 1);
   }
   trial_.EndAfter(std::nullopt);
   trial_.TakeBackTo(0);
   moved_.clear();
+  left_ = left_before;
+  any_lost_ = false;
+  attempt.steps = WithoutDetours(std::move(attempt.steps));
   attempt.levels = LevelsOf(pods, attempt.left_out);
+  attempt.net = NetOf(attempt.steps);
   return attempt;
 }
 
@@ -472,6 +682,8 @@ void RoomSearch::SortSmallFirst(std::vector<PodPtr>& pods) {
 // have ended.
 bool RoomSearch::IsMost(const Attempt& attempt) {
   if (attempt.left_out.empty()) return true;
+  // What is free is not all that there is.
+  if (may_evict_) return false;
   for (const PodPtr& one : going_) trial_.Remove(*one);
   const bool most = PlacesMost(attempt.levels, trial_.cache());
   trial_.TakeBackTo(0);
@@ -480,23 +692,18 @@ bool RoomSearch::IsMost(const Attempt& attempt) {
 
 // The attempt that has nodes for the most of the pods, and of these the one with the fewest moves.
 RoomSearch::Attempt RoomSearch::FindBest(const std::vector<PodPtr>& pods, const Later& later) {
-  const auto worth = [](const Attempt& attempt) {
-    std::vector<size_t> placed;
-    for (const Level& level : attempt.levels) placed.push_back(level.placed);
-    return placed;
-  };
   std::optional<Attempt> best;
   for (size_t i = 0; i < std::size(kWays); ++i) {
     if (best && (trial_.exhausted() || IsMost(*best))) break;
     std::vector<PodPtr> in_turn = pods;
     if (kWays[i].small_first) SortSmallFirst(in_turn);
     tight_ = kWays[i].tight;
+    again_ = kWays[i].again;
     Attempt one = TakeInTurn(in_turn, later, trial_.left() / (std::size(kWays) - i));
-    const bool better = !best || std::pair(worth(one), CostOf(best->steps).moves) >
-                                     std::pair(worth(*best), CostOf(one.steps).moves);
-    if (better) best = std::move(one);
+    if (!best || IsBetter(one, *best)) best = std::move(one);
   }
   tight_ = false;
+  again_ = false;
   return *std::move(best);
 }
 
@@ -504,8 +711,12 @@ Result<Plan> RoomSearch::Pending(const Goal& goal) {
   Plan plan{.goal = goal};
   const std::vector<PodPtr> pods = PendingPods(goal);
   Attempt best = FindBest(pods, FindLater(pods));
-  plan.most = IsMost(best);
-  plan.left_out = std::move(best.left_out);
+  plan.left_out = best.left_out;
+  // The goal does not ask for the others, which may be evicted all the same.
+  std::erase_if(plan.left_out, [&](const LeftOut& one) {
+    return one.why == kEvictedForGood && !AsksFor(goal, *trial_.simulation().FindPod(one.pod));
+  });
+  plan.most = plan.left_out.empty() || IsMost(best);
   if (!Replay(best.steps, plan.moves)) {
     plan.moves.clear();
     plan.left_out.clear();
@@ -523,6 +734,11 @@ Result<Plan> RoomSearch::Pending(const Goal& goal) {
   }
   plan.helped = plan.moves.empty() ? 0 : best.helped;
   trial_.TakeBackTo(0);
+  if (plan.outcome == Plan::Outcome::kNotFound && CanNothingBegin(pods)) {
+    plan.outcome = Plan::Outcome::kImpossible;
+    plan.most = true;
+    plan.why = kNoBeginning;
+  }
   plan.fewest = FewestFor(best.needed);
   Finish(plan);
   return plan;
@@ -618,7 +834,7 @@ Result<Plan> RoomSearch::Empty(const Goal& goal) {
 }  // namespace
 
 Result<Plan> FindRoom(const Goal& goal, simulator::Simulation& simulation, const Limits& limits) {
-  RoomSearch search(simulation, limits);
+  RoomSearch search(goal, simulation, limits);
   if (goal.kind == Goal::Kind::kFit) return search.Fit(goal);
   return goal.kind == Goal::Kind::kPending ? search.Pending(goal) : search.Empty(goal);
 }

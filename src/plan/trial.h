@@ -24,7 +24,7 @@ namespace berth::plan {
 class Trial {
  public:
   Trial(simulator::Simulation& simulation, const Limits& limits)
-      : simulation_(simulation), most_judged_(limits.judged) {}
+      : simulation_(simulation), most_steps_(limits.judged) {}
   ~Trial() { TakeBackTo(0); }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
@@ -33,26 +33,26 @@ class Trial {
   size_t depth() const { return made_.size(); }
   size_t judged() const { return judged_; }
   bool exhausted() const {
-    return judged_ >= std::min(end_, most_judged_) || simulation_.interrupted();
+    return steps() >= std::min(end_, most_steps_) || simulation_.interrupted();
   }
-  // How many judgements are left before the limit.
-  size_t left() const { return most_judged_ - std::min(judged_, most_judged_); }
-  // It is exhausted after so many more judgements, too. nullopt: only after those of the limit.
-  void EndAfter(std::optional<size_t> judged) { end_ = judged ? judged_ + *judged : SIZE_MAX; }
+  // How many steps are left before the limit.
+  size_t left() const { return most_steps_ - std::min(steps(), most_steps_); }
+  // It is exhausted after so many more steps, too. nullopt: only after those of the limit.
+  void EndAfter(std::optional<size_t> more) { end_ = more ? steps() + *more : SIZE_MAX; }
 
   void Remove(const api::Pod& pod) {
     const std::string key = pod.metadata.Key();
     made_.emplace_back(informers::Kind::kPod, key,
                        simulation_.api().Find(informers::Kind::kPod, key));
     simulation_.Delete(informers::Kind::kPod, key);
-    changed_ = true;
+    NoteChange();
   }
   void Apply(api::ObjectPtr object) {
     const informers::Kind kind = simulator::KindOf(object);
     const std::string key = api::MetaOf(object)->Key();
     made_.emplace_back(kind, key, simulation_.api().Find(kind, key));
     simulation_.Apply(std::move(object));
-    changed_ = true;
+    NoteChange();
   }
   void Place(const api::Pod& pod, const std::string& node) {
     auto placed = std::make_shared<api::Pod>(pod);
@@ -67,7 +67,7 @@ class Trial {
       } else {
         simulation_.Apply(std::move(object));
       }
-      changed_ = true;
+      NoteChange();
     }
     TakeIn();
   }
@@ -105,16 +105,24 @@ class Trial {
   }
 
  private:
+  // What a search does between two judgements would count for nothing otherwise.
+  size_t steps() const { return judged_ + changes_ / kChangesOfAStep; }
+  void NoteChange() {
+    changed_ = true;
+    ++changes_;
+  }
   void TakeIn() {
     if (std::exchange(changed_, false)) simulation_.RunDue();
   }
 
   simulator::Simulation& simulation_;
-  const size_t most_judged_;
+  static constexpr size_t kChangesOfAStep = 4;
+  const size_t most_steps_;
   // What stood there before; monostate: nothing did.
   std::vector<std::tuple<informers::Kind, std::string, api::ObjectPtr>> made_;
   bool changed_ = false;
   size_t judged_ = 0;
+  size_t changes_ = 0;
   size_t end_ = SIZE_MAX;
 };
 

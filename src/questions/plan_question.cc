@@ -59,6 +59,10 @@ Result<PlanQuestion> ParsePlanQuestion(const ConfigValue& document) {
   } else if (fields.Get("goal") == nullptr) {
     fields.Problem(RequiredField("goal", "what the plan is for"));
   }
+  fields.Read("evict", question.goal.evict);
+  if (question.goal.evict && !question.goal.serves_pods()) {
+    fields.Invalid("evict", "true", plan::kEvictsForPods);
+  }
   int64_t judged = 0;
   if (fields.Read("mostJudged", judged)) {
     if (judged < 1) fields.Invalid("mostJudged", std::to_string(judged), "must be at least 1");

@@ -471,6 +471,20 @@ test('a plan makes room for a pending pod, and is looked at step by step', async
   }, {hash: '#/pod/ml/train-0'});
 });
 
+test('a plan may evict pods for good where that is asked for', async () => {
+  await visit(room, async (page) => {
+    await page.getByLabel('Goal').fill('fit=ml/train-0');
+    await page.getByLabel(/evicted for good/).check();
+    await page.getByRole('button', {name: 'Find moves'}).click();
+    await page.locator('#headline', {hasText: 'ml/train-0 fits after 1 move'}).waitFor();
+    assert.match(page.url(), /evict=1/);
+    assert.match(await page.locator('.plan pre').innerText(), /^berth plan --goal fit=ml\/train-0 --evict -o yaml > plan\.yaml\n/);
+    await page.reload();
+    await page.locator('#headline').waitFor();
+    assert.equal(await page.getByLabel(/evicted for good/).isChecked(), true);
+  }, {hash: '#/plan'});
+});
+
 test('a plan empties a node, wave by wave', async () => {
   await visit(room, async (page) => {
     await page.getByRole('link', {name: 'Empty this node'}).click();

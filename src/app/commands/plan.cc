@@ -292,6 +292,7 @@ int Plan(const std::vector<std::string>& arguments, const std::string& program,
   if (!picture) return FailWith(picture.error().message);
   plan::Goal goal = *flags->goal;
   if (goal.kind == plan::Goal::Kind::kPending) goal.namespace_ = flags->namespace_;
+  goal.evict = flags->evict;
   auto plan = plan::FindPlan(goal, *picture->simulation, flags->plan_limits);
   if (!plan) return FailWith(plan.error().message);
   if (flags->min_gain) plan::RefuseBelow(*flags->min_gain, *plan);

@@ -261,9 +261,14 @@ void AddGoal(FlagSet& flags, OfflineFlags& out) {
               out.min_gain = *gain;
               return {};
             });
+  flags.Value("evict",
+              "With fit and pending: where moves are not enough, pods of lower priority may be "
+              "evicted for good, and wait then; within their budgets, as few of the highest "
+              "priority as possible.",
+              out.evict);
   flags.Value("most-judged",
-              "How often the search may judge a pod; a larger number may find a shorter plan "
-              "(20000).",
+              "How many steps the search may take: each judgement of a pod is one, and so are four "
+              "changes between two of them. A larger number may find a shorter plan (28000).",
               out.plan_limits.judged);
   flags.AddText("apply", "FILE",
                 "Carries out the plan that `-o yaml` wrote of the same live cluster: evicts its "
@@ -304,10 +309,15 @@ Result<void> CheckPlan(const OfflineFlags& flags) {
       return Fail("--dry-run and --progress go with --apply");
     }
     if (flags.evict_by != plan::EvictBy::kSubresource) return Fail("--eviction goes with --apply");
-    return flags.goal ? Result<void>() : Fail("which goal? Name it with --goal");
+    if (!flags.goal) return Fail("which goal? Name it with --goal");
+    if (flags.evict && !flags.goal->serves_pods()) {
+      return Fail("--evict: " + std::string(plan::kEvictsForPods));
+    }
+    return {};
   }
   if (flags.goal) return Fail("--apply and --goal exclude each other: the plan has its goal");
   if (flags.min_gain) return Fail("--min-gain goes with --goal");
+  if (flags.evict) return Fail("--evict goes with --goal: the plan says what it evicts");
   if (!flags.live()) return Fail("--apply and --cluster exclude each other: a dump has no pods");
   return {};
 }

@@ -40,6 +40,7 @@ struct OfflineFlags {
 
   // Of plan alone.
   std::optional<plan::Goal> goal;
+  bool evict = false;  // for good
   plan::Limits plan_limits;
   std::optional<api::Quantity> min_gain;
   std::string apply;     // a plan's file; "": one is searched

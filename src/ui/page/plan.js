@@ -15,9 +15,17 @@ const kOutcomes = {found: ['found', 'good'], partly: ['for some of the pods', 'w
 /** Text as one word of a shell. */
 const quoted = (text) => (/^[\w./=,:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-const evicts = ({from}) => from !== undefined;
+/** Only for pods that wait others may be evicted for good. */
+const kServesPods = /^(fit=|pending)/;
 
-const moveText = (move) => (evicts(move) ? `${move.pod} moves from ${move.from} to ${move.to}` : `${move.pod} gets ${move.to}`);
+const evicts = ({from}) => from !== undefined;
+/** Evicted for good: the pod in its place waits. */
+const isLost = ({to}) => to === undefined;
+
+const moveText = (move) => {
+  if (isLost(move)) return `${move.pod} leaves ${move.from} for good`;
+  return evicts(move) ? `${move.pod} moves from ${move.from} to ${move.to}` : `${move.pod} gets ${move.to}`;
+};
 const freesText = ({frees = {}}) => Object.entries(frees).map(([resource, value]) => `${amount(resource, value)} ${resource}`).join(', ');
 
 export class PlanView {
@@ -30,6 +38,7 @@ export class PlanView {
     this.field = h('input', {name: 'goal', id: 'goal', required: true, autocomplete: 'off', spellcheck: false, list: 'goal-names', placeholder: 'fit=NAMESPACE/NAME',
       oninput: () => this.suggest(), onfocus: () => this.suggest()});
     this.suggestions = h('datalist', {id: 'goal-names'});
+    this.evict = h('input', {type: 'checkbox', id: 'evict'});
     this.stop = h('button', {type: 'button', id: 'stop', hidden: true, onclick: () => this.abort?.abort()}, 'Stop searching');
     this.answerPlace = h('div', {});
     this.mapPlace = h('div', {className: 'plan-map'});
@@ -44,6 +53,7 @@ export class PlanView {
     return h('form', {className: 'card ask', onsubmit: (event) => { event.preventDefault(); this.find(this.field.value.trim()); }},
       h('label', {className: 'field wide'}, h('span', {}, 'Goal'), this.field, this.suggestions),
       h('p', {className: 'dim'}, 'fit=POD, pending, pending=PRIORITY, empty=NODE, skew=NAMESPACE/KIND/NAME:MAX or stranded=RESOURCE:AMOUNT'),
+      h('label', {}, this.evict, ' Pods of lower priority may be evicted for good (fit and pending)'),
       h('p', {className: 'actions'},
         h('button', {type: 'submit', className: 'primary', id: 'find'}, 'Find moves'), this.stop,
         h('a', {className: 'button', href: planLink('pending')}, 'For all pending pods')));
@@ -69,9 +79,12 @@ export class PlanView {
     this.goal = goal;
     this.at = at;
     this.resource = parameters.get('resource') ?? '';
+    const evict = parameters.get('evict') === '1';
+    this.evict.checked = evict;
     if (goal === '') return this.drop();
     const {namespace} = this.page;
     const question = namespace !== '' && kOfNamespace.test(goal) ? {goal, namespace} : {goal};
+    if (evict && kServesPods.test(goal)) question.evict = true;
     if (JSON.stringify(question) !== this.asked) this.ask(question);
     else if (this.answer !== undefined) this.update();
   }
@@ -79,7 +92,7 @@ export class PlanView {
   /** Also where the same has been asked before. */
   find(goal) {
     this.asked = undefined;
-    this.page.change({goal, at: null});
+    this.page.change({goal, at: null, evict: this.evict.checked ? '1' : null});
   }
 
   async ask(question) {
@@ -151,11 +164,11 @@ export class PlanView {
 
   /** What carries the plan out; null where there is nothing to do. */
   commands() {
-    const {goal, namespace, outcome} = this.answer;
+    const {goal, namespace, evict, outcome} = this.answer;
     // A plan without moves cordons the node that it empties.
     const has = this.emptied >= 0 || this.moves.some(evicts);
     if (!has || !['found', 'partly'].includes(outcome)) return null;
-    const asked = `--goal ${quoted(goal)}${namespace === undefined ? '' : ` -n ${quoted(namespace)}`}`;
+    const asked = `--goal ${quoted(goal)}${namespace === undefined ? '' : ` -n ${quoted(namespace)}`}${evict ? ' --evict' : ''}`;
     return h('section', {className: 'card'}, h('h3', {}, 'Carry it out'),
       h('p', {className: 'dim'}, 'The first command searches once more, as the live cluster is then; the second one evicts pods, within their budgets.'),
       commandBox([`berth plan ${asked} -o yaml > plan.yaml`, 'berth plan --apply plan.yaml'], 'copy-plan'));
@@ -188,7 +201,7 @@ export class PlanView {
     this.at = Math.min(this.moves.length, Math.max(0, Math.trunc(this.at) || 0));
     const {asOf} = this;
     if (!asOf.resources.includes(this.resource)) this.resource = asOf.resources[0];
-    const done = this.moves.slice(0, this.at).filter(({row, toRow}) => row >= 0 && toRow >= 0).map(({row, toRow}) => [row, toRow]);
+    const done = this.moves.slice(0, this.at).filter((move) => move.row >= 0 && (move.toRow >= 0 || isLost(move))).map(({row, toRow}) => [row, toRow]);
     this.model = asOf.after(done, this.at > 0 ? this.emptied : -1);
     this.state = this.model.at(this.model.lastStep());
     this.nodes = this.state.nodes;

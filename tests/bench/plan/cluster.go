@@ -189,8 +189,8 @@ func (c *cluster) waiting() (waiting int) {
 	return waiting
 }
 
-// play carries the moves out one after the other, by the cluster's own numbers, and returns how many
-// pods left a node. A move that is not possible is an error.
+// play carries the moves out one after the other, by the cluster's own numbers, and returns how often
+// pods left a node. One to "" leaves its node for good. A move that is not possible is an error.
 func (c *cluster) play(moves []move) (evictions int, err error) {
 	free := map[string]amounts{}
 	for i := range c.Nodes {
@@ -210,11 +210,13 @@ func (c *cluster) play(moves []move) (evictions int, err error) {
 		if p == nil || p.node != m.From || m.To == m.From {
 			return 0, fmt.Errorf("%+v: there is no such pod", m)
 		}
-		room, ok := free[m.To]
-		if !ok || !p.asks.fit(room) {
-			return 0, fmt.Errorf("%+v: there is no room", m)
+		if m.To != "" {
+			room, ok := free[m.To]
+			if !ok || !p.asks.fit(room) {
+				return 0, fmt.Errorf("%+v: there is no room", m)
+			}
+			free[m.To] = room.plus(p.asks, -1)
 		}
-		free[m.To] = room.plus(p.asks, -1)
 		if m.From != "" {
 			evictions++
 			free[m.From] = free[m.From].plus(p.asks, 1)

@@ -35,7 +35,7 @@ import (
 )
 
 type options struct {
-	consolidation                     bool
+	consolidation, evict              bool
 	nodes, perNode, priorities, usage []int
 	seeds                             []int
 	berth, output                     string
@@ -48,6 +48,7 @@ func parse(args []string) (options, error) {
 	var nodes, perNode, priorities, usage, seeds string
 	flags := flag.NewFlagSet("plan", flag.ContinueOnError)
 	flags.BoolVar(&o.consolidation, "consolidation", false, "gangs that fit only after moves of other pods")
+	flags.BoolVar(&o.evict, "evict", false, "pods of lower priority may be evicted for good; not with -consolidation")
 	flags.StringVar(&nodes, "nodes", "", "numbers of nodes; default 4,8,16,32, with -consolidation 500")
 	flags.StringVar(&perNode, "per-node", "4,8", "pods for each node")
 	flags.StringVar(&priorities, "priorities", "1,2,4", "numbers of different priorities")
@@ -80,6 +81,8 @@ func parse(args []string) (options, error) {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case o.output != "table" && o.output != "json":
 		return o, fmt.Errorf("-o: %q is neither table nor json", o.output)
+	case o.consolidation && o.evict:
+		return o, errors.New("-evict and -consolidation exclude each other")
 	}
 	return o, nil
 }
@@ -137,7 +140,7 @@ func run(ctx context.Context, o options) error {
 	for _, s := range sizesOf(o) {
 		for _, seed := range o.seeds {
 			bar.Say("%d nodes, %d pods a node, %d priorities, %d %%, seed %d", s.Nodes, s.PerNode, s.Priorities, s.Usage, seed)
-			one, err := repair(ctx, berth.Path, dir, s, seed)
+			one, err := repair(ctx, berth.Path, dir, s, seed, o.evict)
 			if err != nil {
 				return fmt.Errorf("%+v, seed %d: %w", s, seed, err)
 			}
@@ -164,7 +167,7 @@ func sizesOf(o options) (sizes []size) {
 
 // repair lets the default scheduler place the pods of one cluster, asks for the plan for those that
 // wait, and plays it back.
-func repair(ctx context.Context, berth, dir string, s size, seed int) (result, error) {
+func repair(ctx context.Context, berth, dir string, s size, seed int, evict bool) (result, error) {
 	c := draw(s, seed)
 	r := result{size: s, Seed: seed, Pods: len(c.pods)}
 	file := filepath.Join(dir, "cluster.json")
@@ -188,7 +191,11 @@ func repair(ctx context.Context, berth, dir string, s size, seed int) (result, e
 	if err := writeList(file, c.objects(true)); err != nil {
 		return r, err
 	}
-	p, used, err := planOf(ctx, berth, file)
+	var more []string
+	if evict {
+		more = []string{"--evict"}
+	}
+	p, used, err := planOf(ctx, berth, file, more...)
 	if err != nil {
 		return r, err
 	}

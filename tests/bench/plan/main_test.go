@@ -77,6 +77,10 @@ func TestMovesArePlayedBack(t *testing.T) {
 	if moves, err := c.play(good); moves != 1 || err != nil || !slices.Equal(c.placed(), []int{1, 3}) {
 		t.Errorf("%d, %v, %v", moves, err, c.placed())
 	}
+	c = twoNodes()
+	if moves, err := c.play([]move{{"default/b", "node-0", ""}, {"default/d", "", "node-0"}}); moves != 1 || err != nil || !slices.Equal(c.placed(), []int{1, 2}) {
+		t.Errorf("%d, %v, %v", moves, err, c.placed())
+	}
 	for name, bad := range map[string][]move{
 		"no room":      {{"default/d", "", "node-0"}},
 		"another node": {{"default/b", "node-1", "node-0"}},
@@ -118,11 +122,13 @@ func TestPlansOfSmallClusters(t *testing.T) {
 	var results []result
 	for seed := 1; seed <= 6; seed++ {
 		s := size{Nodes: 4, PerNode: 4, Priorities: 1 + seed%2, Usage: 95 + 5*(seed%3)}
-		one, err := repair(context.Background(), berth, t.TempDir(), s, seed)
+		// Of two priorities.
+		evict := seed%2 == 1
+		one, err := repair(context.Background(), berth, t.TempDir(), s, seed, evict)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := repair(context.Background(), berth, t.TempDir(), s, seed)
+		again, err := repair(context.Background(), berth, t.TempDir(), s, seed, evict)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +136,7 @@ func TestPlansOfSmallClusters(t *testing.T) {
 		if one != again {
 			t.Errorf("%+v, then %+v", one, again)
 		}
-		if one.NoneProved && (one.Better || one.Waiting > 0 && !one.Most) {
+		if one.NoneProved && (one.Better || one.Waiting > 0 && !one.Most && !evict) {
 			t.Errorf("%+v: none is better", one)
 		}
 		results = append(results, one)
@@ -170,7 +176,7 @@ func TestGangsOfASmallClusterStart(t *testing.T) {
 
 func TestWhatIsAskedForIsChecked(t *testing.T) {
 	for _, args := range [][]string{
-		{"-nodes", "x"}, {"-nodes", "0"}, {"-seeds", "5-4"}, {"-usage", ""}, {"-o", "yaml"}, {"x"},
+		{"-nodes", "x"}, {"-nodes", "0"}, {"-seeds", "5-4"}, {"-usage", ""}, {"-o", "yaml"}, {"x"}, {"-consolidation", "-evict"},
 	} {
 		if o, err := parse(args); err == nil {
 			t.Errorf("%q: %+v", args, o)

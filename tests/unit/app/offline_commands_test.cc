@@ -1163,6 +1163,17 @@ TEST_F(OfflineCommandsTest, APlanIsPrintedAndItsLackEndsWithOne) {
   ExpectRefused("a goal is fit=NAMESPACE/NAME, pending, ", Plan, {"--goal=full=n1"});
 }
 
+TEST_F(OfflineCommandsTest, OnlyPlansForPodsThatWaitMayEvictForGood) {
+  file_ = folder_.Write("pieces.yaml", kPieces);
+  EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "--evict", "-ojson"}), kDone);
+  EXPECT_THAT(out_, HasSubstr(R"("evict":true)"));
+  EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "-ojson"}), kDone);
+  EXPECT_THAT(out_, Not(HasSubstr("evict")));
+  ExpectRefused("--evict: only pods that wait may have others evicted for good", Plan,
+                {"--goal=empty=n1", "--evict"});
+  ExpectRefused("--evict goes with --goal", Plan, {"--apply=plan.yaml", "--evict"}, false);
+}
+
 TEST_F(OfflineCommandsTest, APlanThatDoesNotPayEndsWithOne) {
   file_ = folder_.Write("pieces.yaml", kPieces);
   EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "--min-gain=1"}), kDone);

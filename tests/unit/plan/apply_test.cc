@@ -492,6 +492,99 @@ TEST_F(ApplyTest, KilledAnywhereItGoesOnWhereItStood) {
   EXPECT_GT(kills, 10u);
 }
 
+// big has the higher priority: its place is kept from the pod that its controller makes next.
+TEST_F(ApplyTest, APodThatIsEvictedForGoodWaits) {
+  FakeCluster cluster;
+  cluster.Put(Node("n1", "1"));
+  cluster.PutReady(Replica("low").OnNode("n1"));
+  cluster.Put(test::MakePod().Name("big").Req({{"cpu", "1"}}).Priority(10));
+  Goal goal = *Goal::Parse("fit=default/big");
+  goal.evict = true;
+  const auto plan = FindPlan(goal, *cluster.Picture());
+  ASSERT_EQ(plan->moves.size(), 2u);
+  ASSERT_EQ(plan->moves[0].to, "");
+  const Applied applied = Run(*plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_THAT(States(applied), ElementsAre(State::kDone, State::kDone));
+  EXPECT_THAT(cluster.evicted, ElementsAre("low"));
+  EXPECT_EQ(cluster.NodeOf("big"), "n1");
+  EXPECT_EQ(cluster.NodeOf("next-1"), "");
+  EXPECT_THAT(cluster.events["low"], HasSubstr("pods of higher priority need its room on n1"));
+  EXPECT_EQ(Run(*plan, cluster).outcome, Applied::Outcome::kDone);
+  EXPECT_EQ(cluster.evicted.size(), 1u);
+}
+
+TEST_F(ApplyTest, WhereAPodThatIsEvictedForGoodHasNoSuccessorTheRestIsDone) {
+  FakeCluster cluster;
+  cluster.makes_pods = false;
+  cluster.Put(Node("n1", "1"));
+  cluster.PutReady(Replica("low").OnNode("n1"));
+  cluster.Put(test::MakePod().Name("big").Req({{"cpu", "1"}}).Priority(10));
+  Goal goal = *Goal::Parse("fit=default/big");
+  goal.evict = true;
+  const auto plan = FindPlan(goal, *cluster.Picture());
+  const Applied applied = Run(*plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_THAT(applied.moves[0].why, HasSubstr("no pod like it"));
+  EXPECT_EQ(cluster.NodeOf("big"), "n1");
+}
+
+// The second move is about the pod in its place.
+TEST_F(ApplyTest, APodThatIsMovedTwiceIsMovedOnKilledAnywhere) {
+  size_t kills = 0;
+  for (const bool after : {false, true}) {
+    for (size_t at = 1;; ++at) {
+      SCOPED_TRACE(testing::Message() << "killed at call " << at << (after ? ", after" : ""));
+      FakeCluster cluster;
+      for (const char* name : {"n1", "n2", "n3"}) cluster.Put(Node(name, "1"));
+      cluster.PutReady(Replica("a").OnNode("n1"));
+      cluster.goes_to = "n2";
+      const std::string uid = cluster.pods.at("default/a")->metadata.uid;
+      Plan plan{.goal = *Goal::Parse("empty=n1"), .outcome = Plan::Outcome::kFound};
+      plan.moves = {
+          {.pod = "default/a", .uid = uid, .from = "n1", .to = "n2"},
+          {.pod = "default/a", .uid = uid, .from = "n2", .to = "n3", .wave = 2},
+      };
+      cluster.kill_at = at;
+      cluster.kill_after = after;
+      bool killed = false;
+      try {
+        (void)Run(plan, cluster);
+      } catch (const Killed&) {
+        killed = true;
+        ++kills;
+      }
+      if (killed) {
+        const Applied applied = Run(plan, cluster);
+        EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+      }
+      EXPECT_THAT(cluster.evicted, ElementsAre("a", "next-1"));
+      EXPECT_EQ(cluster.NodeOf("next-2"), "n3");
+      std::remove(path().c_str());
+      if (!killed || HasFailure()) break;
+    }
+  }
+  EXPECT_GT(kills, 8u);
+}
+
+// It went elsewhere, so that it has not to leave the place where the second move begins.
+TEST_F(ApplyTest, APodThatIsNotWhereItsSecondMoveBeginsStays) {
+  FakeCluster cluster;
+  for (const char* name : {"n1", "n2", "n3", "n4"}) cluster.Put(Node(name, "1"));
+  cluster.PutReady(Replica("a").OnNode("n1"));
+  cluster.goes_to = "n4";
+  const std::string uid = cluster.pods.at("default/a")->metadata.uid;
+  Plan plan{.goal = *Goal::Parse("empty=n1"), .outcome = Plan::Outcome::kFound};
+  plan.moves = {
+      {.pod = "default/a", .uid = uid, .from = "n1", .to = "n2"},
+      {.pod = "default/a", .uid = uid, .from = "n2", .to = "n3", .wave = 2},
+  };
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_THAT(States(applied), ElementsAre(State::kDone, State::kSkipped));
+  EXPECT_THAT(cluster.evicted, ElementsAre("a"));
+}
+
 TEST_F(ApplyTest, ALineThatAKillCutOffIsDropped) {
   FakeCluster cluster;
   Fill(cluster);

@@ -139,6 +139,38 @@ TEST(PlanFileTest, EachProblemNamesItsField) {
   }
 }
 
+// Its goal says so, and the pod in its place has its next move from there.
+TEST(PlanFileTest, APodIsEvictedForGoodWhereTheGoalSaysSo) {
+  constexpr std::string_view kTo = ", to: n3";
+  EXPECT_THAT(ReadPlan(With(kTo, ""), "plan.yaml").error().message,
+              HasSubstr("moves[0].to: Required value"));
+  std::string text = With(kTo, "");
+  text.replace(text.find("outcome:"), 0, "evict: true\n");
+  const auto plan = ReadPlan(text, "plan.yaml");
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_TRUE(plan->goal.evict);
+  EXPECT_EQ(plan->moves[0].to, "");
+  EXPECT_EQ(plan->evicted_for_good(), 1u);
+  text.replace(text.find("goal: fit=ml/train-0"), 20, "goal: empty=n1");
+  EXPECT_THAT(ReadPlan(text, "plan.yaml").error().message, HasSubstr("evict: Invalid value: true"));
+}
+
+TEST(PlanFileTest, APodThatIsMovedTwiceBeginsWhereItWas) {
+  const auto twice = [](std::string_view second) {
+    std::string text(kPlan);
+    return text.insert(text.find("- {pod: ml/"), second);
+  };
+  const auto plan =
+      ReadPlan(twice("- {pod: shop/web-2, uid: u2, from: n3, to: n2, wave: 2}\n"), "plan.yaml");
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->moves.size(), 3u);
+  for (const char* second : {"- {pod: shop/web-2, uid: u2, from: n1, to: n2, wave: 2}\n",
+                             "- {pod: shop/web-2, uid: u2, to: n2, wave: 2}\n"}) {
+    EXPECT_THAT(ReadPlan(twice(second), "plan.yaml").error().message,
+                HasSubstr("moves[1].uid: Duplicate value: \"u2\""));
+  }
+}
+
 TEST(PlanFileTest, AnOldPlanIsRefused) {
   const auto plan = ReadPlan(kPlan, "plan.yaml");
   ASSERT_TRUE(plan);

@@ -32,20 +32,24 @@ class PlanTest : public test::SimulatorFixture {
     budget.status.disruptions_allowed = allowed;
     simulation_->Apply(std::make_shared<const api::PodDisruptionBudget>(budget));
   }
-  Plan Find(const std::string& goal, const Limits& limits = {}) {
+  Plan Find(const std::string& goal, const Limits& limits = {}, bool evict = false) {
     simulation_->RunDue();
-    const auto parsed = Goal::Parse(goal);
+    auto parsed = Goal::Parse(goal);
     EXPECT_TRUE(parsed.has_value());
+    parsed->evict = evict;
     auto plan = FindPlan(*parsed, *simulation_, limits);
     EXPECT_TRUE(plan.has_value()) << plan.error().message;
     return plan ? *plan : Plan{};
   }
-  // "1 a: n1 -> n2", with the wave first.
+  // The same where pods may be evicted for good.
+  Plan FindEvicting(const std::string& goal) { return Find(goal, {}, true); }
+  // "1 a: n1 -> n2", with the wave first; "-" for no node.
   static std::vector<std::string> Texts(const Plan& plan) {
     std::vector<std::string> texts;
     for (const Move& move : plan.moves) {
       texts.push_back(std::to_string(move.wave) + ' ' + move.pod.substr(move.pod.find('/') + 1) +
-                      ": " + (move.from.empty() ? "-" : move.from) + " -> " + move.to);
+                      ": " + (move.from.empty() ? "-" : move.from) + " -> " +
+                      (move.to.empty() ? "-" : move.to));
     }
     return texts;
   }

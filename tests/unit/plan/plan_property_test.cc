@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -107,6 +108,17 @@ void HoldSome(Random& random, Objects& objects) {
   }
 }
 
+// So that others matter less.
+void MakePendingImportant(Objects& objects) {
+  for (api::ObjectPtr& object : objects) {
+    const auto* pod = api::As<api::Pod>(object);
+    if (pod == nullptr || !pod->spec.node_name.empty()) continue;
+    auto important = std::make_shared<api::Pod>(*pod);
+    important->spec.priority = 2000;
+    object = PodPtr(std::move(important));
+  }
+}
+
 bool Covers(const api::PodDisruptionBudget& budget, const api::Pod& pod) {
   return budget.metadata.namespace_ == pod.metadata.namespace_ &&
          LabelSelectorMatcher::Make(budget.spec.selector)->Matches(pod.metadata.labels);
@@ -122,16 +134,31 @@ std::vector<const api::PodDisruptionBudget*> BudgetsOf(const api::Pod& pod,
   return budgets;
 }
 
-// The pods of random clusters are not ready, and so few that each counts.
+// The pods of random clusters are not ready, and so few that each counts. One that is evicted for
+// good is gone in the waves after, too, unless it has a node again.
 void CheckBudgets(const Plan& plan, const Objects& objects) {
   const auto simulation = test::MakeSimulation(objects);
-  std::map<std::pair<size_t, const api::PodDisruptionBudget*>, int32_t> gone;  // by wave
+  std::map<const api::PodDisruptionBudget*, std::set<std::string>> gone;
+  std::set<std::string> waits;
+  size_t wave = 1;
   for (const Move& move : plan.moves) {
-    if (move.from.empty()) continue;
+    EXPECT_GE(move.wave, wave);
+    if (move.wave > wave) {
+      for (auto& [budget, pods] : gone) {
+        std::erase_if(pods, [&waits](const std::string& pod) { return !waits.contains(pod); });
+      }
+    }
+    wave = move.wave;
+    if (move.from.empty()) {
+      waits.erase(move.pod);
+      continue;
+    }
+    if (move.to.empty()) waits.insert(move.pod);
     const auto budgets = BudgetsOf(*simulation->FindPod(move.pod), objects);
     EXPECT_LE(budgets.size(), 1u) << move.pod;
     for (const auto* budget : budgets) {
-      EXPECT_LE(++gone[std::pair(move.wave, budget)], budget->status.disruptions_allowed)
+      EXPECT_TRUE(gone[budget].insert(move.pod).second) << move.pod << " is not ready yet";
+      EXPECT_LE(static_cast<int64_t>(gone[budget].size()), budget->status.disruptions_allowed)
           << move.pod;
     }
   }
@@ -168,17 +195,44 @@ void ForEachPending(const simulator::Simulation& simulation, Visit visit) {
   });
 }
 
+// The pod leaves its node for good; what its controller makes waits.
+void Lose(simulator::Simulation& simulation, const std::string& key) {
+  const PodPtr pod = simulation.FindPod(key);
+  simulation.Delete(Kind::kPod, key);
+  simulation.Apply(PendingCopy(*pod, pod->metadata.name));
+}
+
+int32_t PriorityOf(const simulator::Simulation& simulation, const std::string& key) {
+  return simulation.FindPod(key)->spec.priority.value_or(0);
+}
+
+// Each pod that is evicted for good matters less than one that gets a node after it.
+void CheckPriorities(const Plan& plan, const simulator::Simulation& simulation) {
+  std::optional<int32_t> highest;
+  for (auto move = plan.moves.rbegin(); move != plan.moves.rend(); ++move) {
+    const int32_t priority = PriorityOf(simulation, move->pod);
+    if (move->from.empty()) highest = std::max(priority, highest.value_or(priority));
+    if (!move->to.empty()) continue;
+    EXPECT_TRUE(plan.goal.evict);
+    ASSERT_TRUE(highest);
+    EXPECT_LT(priority, *highest) << move->pod;
+  }
+}
+
 void Check(const Plan& plan, const Objects& objects) {
   const auto simulation = test::MakeSimulation(objects);
   simulation->RunDue();
   CheckBudgets(plan, objects);
+  CheckPriorities(plan, *simulation);
   const bool empty = plan.goal.kind == Goal::Kind::kEmpty;
   std::set<std::string> waiting;
   if (plan.goal.kind == Goal::Kind::kFit) waiting = {plan.goal.name};
   if (plan.goal.kind == Goal::Kind::kPending) {
-    for (const LeftOut& one : plan.left_out) EXPECT_EQ(NodeOf(*simulation, one.pod), "");
     ForEachPending(*simulation, [&](const std::string& key) { waiting.insert(key); });
-    for (const LeftOut& one : plan.left_out) EXPECT_EQ(waiting.erase(one.pod), 1u);
+    for (const LeftOut& one : plan.left_out) {
+      if (!plan.goal.evict) EXPECT_EQ(NodeOf(*simulation, one.pod), "");
+      if (NodeOf(*simulation, one.pod).empty()) EXPECT_EQ(waiting.erase(one.pod), 1u);
+    }
   }
   if (empty) {
     simulation->Apply(simulator::Cordoned(
@@ -194,9 +248,16 @@ void Check(const Plan& plan, const Objects& objects) {
     } else {
       EXPECT_EQ(WhyItStays(*pod), "");
     }
-    EXPECT_TRUE(Carry(*simulation, move.pod, move.to));
+    if (move.to.empty()) {
+      Lose(*simulation, move.pod);
+    } else {
+      EXPECT_TRUE(Carry(*simulation, move.pod, move.to));
+    }
   }
   EXPECT_TRUE(waiting.empty());
+  if (plan.goal.kind == Goal::Kind::kPending) {
+    for (const LeftOut& one : plan.left_out) EXPECT_EQ(NodeOf(*simulation, one.pod), "");
+  }
   if (plan.goal.is_measured()) {
     EXPECT_EQ(WhyNotReached(plan.goal, *simulation), "");
   }
@@ -247,6 +308,7 @@ struct Seen {
   size_t moves = 0;
   size_t several = 0;  // waves
   size_t proved = 0;   // that one move is not enough
+  size_t lost = 0;     // pods that are evicted for good
 };
 
 Goal GoalOf(uint64_t seed, const std::string& waiting) {
@@ -276,14 +338,15 @@ void SearchAndCheck(const Goal& goal, const Objects& objects, Seen& seen) {
   ++seen.outcomes[plan->outcome];
   if (plan->outcome == Plan::Outcome::kFound || plan->outcome == Plan::Outcome::kPartly) {
     seen.moves += plan->evictions();
+    seen.lost += plan->evicted_for_good();
     if (!plan->moves.empty() && plan->moves.back().wave > 1) ++seen.several;
     Check(*plan, objects);
     EXPECT_GE(plan->evictions(), plan->outcome == Plan::Outcome::kFound ? plan->fewest : 0);
   }
   const bool none = plan->outcome == Plan::Outcome::kImpossible;
-  const bool proved =
-      goal.is_measured() ? none || plan->fewest > 1
-                         : goal.kind == Goal::Kind::kFit && plan->has_fewest() && plan->fewest == 2;
+  const bool proved = goal.is_measured() ? none || plan->fewest > 1
+                                         : goal.kind == Goal::Kind::kFit &&
+                                               (none || (plan->has_fewest() && plan->fewest == 2));
   if (proved) {
     ++seen.proved;
     EXPECT_FALSE(OneMoveDoes(goal, objects));
@@ -299,6 +362,7 @@ void SearchAndCheck(const Goal& goal, const Objects& objects, Seen& seen) {
 
 TEST(PlanPropertyTest, EachStateIsAllowedAndFewerDoNotDo) {
   std::map<Goal::Kind, Seen> seen;
+  std::map<Goal::Kind, Seen> evicts;  // the same where pods may be evicted for good
   for (uint64_t seed = 1; seed <= kClusters; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -321,6 +385,12 @@ TEST(PlanPropertyTest, EachStateIsAllowedAndFewerDoNotDo) {
     if (random.Below(2) == 0) AddBudgets(random, objects);
     if (goal.kind == Goal::Kind::kSkew && random.Below(2) == 0) HoldSome(random, objects);
     SearchAndCheck(goal, objects, seen[goal.kind]);
+    if (goal.serves_pods() && seed % 2 == 0) {
+      Goal evicting = goal;
+      evicting.evict = true;
+      MakePendingImportant(objects);
+      SearchAndCheck(evicting, objects, evicts[goal.kind]);
+    }
   }
   // All that is tested has happened.
   size_t several = 0;
@@ -336,6 +406,10 @@ TEST(PlanPropertyTest, EachStateIsAllowedAndFewerDoNotDo) {
   EXPECT_GT(seen[Goal::Kind::kEmpty].outcomes[Plan::Outcome::kImpossible], 5u);
   EXPECT_GT(seen[Goal::Kind::kSkew].outcomes[Plan::Outcome::kImpossible], 5u);
   EXPECT_GT(seen[Goal::Kind::kFit].proved, 0u);
+  for (const Goal::Kind kind : {Goal::Kind::kFit, Goal::Kind::kPending}) {
+    EXPECT_EQ(seen[kind].lost, 0u);
+    EXPECT_GT(evicts[kind].lost, 0u);
+  }
   EXPECT_GT(seen[Goal::Kind::kSkew].proved, 5u);
   EXPECT_GT(seen[Goal::Kind::kStranded].proved, 0u);
 }

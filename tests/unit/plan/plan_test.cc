@@ -190,8 +190,15 @@ TEST_F(PlanTest, ThatNoneHasNodesForMoreIsProvedByWhatIsFree) {
                                         "room for another\n"));
   AppendJson(none, text);
   EXPECT_THAT(text, HasSubstr(R"("most":true)"));
-  // In two parts, and what no move changes is not seen.
+  // In two parts, and no pod has a place elsewhere to begin with.
   Apply(Replica("p", "2"));
+  const Plan stuck = Find("pending");
+  EXPECT_EQ(stuck.outcome, Plan::Outcome::kImpossible);
+  EXPECT_TRUE(stuck.most);
+  // Where one has, what no move changes is not seen.
+  Apply(Node("n3", "1"));
+  Apply(Node("n4", "1"));
+  Apply(Replica("c", "1").OnNode("n3"));
   const Plan parts = Find("pending");
   EXPECT_EQ(parts.outcome, Plan::Outcome::kNotFound);
   EXPECT_FALSE(parts.most);
@@ -326,6 +333,20 @@ TEST_F(PlanTest, ASearchEndsWhenItHasJudgedEnough) {
   const Plan plan = Find("fit=default/big", {.judged = 10});
   EXPECT_EQ(plan.outcome, Plan::Outcome::kNotFound);
   EXPECT_LT(plan.judged, 40u);
+}
+
+// Moves that are tried and taken back count, too.
+TEST_F(PlanTest, ASearchEndsWhenItHasChangedEnough) {
+  for (const char* name : {"n1", "n2", "n3", "n4", "n5", "n6"}) {
+    Apply(Node(name, "2"));
+    Apply(Replica(std::string("a-") + name, "1").OnNode(name));
+    Apply(Replica(std::string("b-") + name, "1").OnNode(name));
+  }
+  Apply(Replica("big", "2"));
+  const Plan plan = Find("fit=default/big", {.judged = 400});
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kNotFound);
+  EXPECT_GT(plan.judged, 100u);
+  EXPECT_LT(plan.judged, 350u);
 }
 
 // Each pod that waits costs at least two judgements.

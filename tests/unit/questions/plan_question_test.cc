@@ -45,6 +45,14 @@ TEST(PlanQuestionTest, TheSearchMayBeBoundMore) {
               HasSubstr("mostJudged: Invalid value: 0: must be at least 1"));
 }
 
+TEST(PlanQuestionTest, PodsAreEvictedForGoodOnlyWhereThatIsAskedFor) {
+  EXPECT_FALSE(Goal(R"({"goal": "pending"})").evict);
+  EXPECT_TRUE(Goal(R"({"goal": "pending", "evict": true})").evict);
+  EXPECT_TRUE(Goal(R"({"goal": "fit=shop/web-3", "evict": true})").evict);
+  EXPECT_THAT(ProblemWith(R"({"goal": "empty=n1", "evict": true})"),
+              HasSubstr("evict: Invalid value: true: only pods that wait"));
+}
+
 TEST(PlanQuestionTest, WhatIsWrongIsToldInTheWordsOfTheCommandLine) {
   for (const std::string goal : {"fitt=shop/web", "pending=high", "empty=", "empty=shop/n1", ""}) {
     const std::string json = R"({"goal": ")" + goal + "\"}";
