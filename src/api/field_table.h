@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,9 +19,7 @@
 // struct needs a table and nothing else:
 //
 //   template <>
-//   struct FieldsOf<Taint> {
-//     static constexpr auto kFields = Table(Field<1, &Taint::key>("key"), ...);
-//   };
+//   inline constexpr auto kFieldsOf<Taint> = Table(Field<1, &Taint::key>("key"), ...);
 namespace berth::api {
 
 // One member: its number in protobuf, its place in the struct, its name in JSON.
@@ -63,8 +62,20 @@ constexpr NestedFields<number, Fields...> Nested(Fields... fields) {
   return {Table(fields...)};
 }
 
+// The table of most kinds of objects.
 template <typename T>
-struct FieldsOf;
+constexpr auto ObjectTable() {
+  return Table(Field<1, &T::metadata>("metadata"), Field<2, &T::spec>("spec"));
+}
+template <typename T>
+constexpr auto ObjectTableWithStatus() {
+  return Table(Field<1, &T::metadata>("metadata"), Field<2, &T::spec>("spec"),
+               Field<3, &T::status>("status"));
+}
+
+struct NoTable {};
+template <typename T>
+inline constexpr auto kFieldsOf = NoTable();
 
 template <typename... Fields>
 constexpr size_t CountFields(const FieldList<Fields...>& fields);
@@ -90,7 +101,7 @@ constexpr size_t CountFields(const FieldList<Fields...>& fields) {
 }
 
 template <typename T>
-concept Struct = requires { FieldsOf<T>::kFields; };
+concept Struct = !std::is_same_v<decltype(kFieldsOf<T>), const NoTable>;
 
 template <typename T>
 inline constexpr bool kIsNested = false;
