@@ -4,13 +4,22 @@
 #include <optional>
 #include <span>
 
+#include "berth/api/pod.h"
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
 #include "berth/matching.h"
-#include "plugins/node_affinity/args.h"
 #include "plugins/node_affinity/preferred_terms.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
+
+struct NodeAffinityArgs {
+  // Node affinity that every pod has besides its own.
+  std::optional<api::NodeAffinity> added_affinity;
+};
+
+// Errors: terms that cannot be parsed.
+extern const ArgsKind<NodeAffinityArgs> kNodeAffinityArgs;
 
 // Keeps a pod off nodes that its nodeSelector or required node affinity does not match, and prefers
 // nodes that its preferred node affinity matches. The args may add affinity to every pod.

@@ -2,16 +2,90 @@
 #include "plugins/node_overload/node_overload.h"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
+
+#include "plugins/shared/node_metrics_args.h"
 
 namespace berth::plugins {
 namespace {
+
+constexpr std::string_view kThresholds = "thresholds";
+constexpr std::string_view kCpuName = "cpu";
+constexpr std::string_view kMemoryName = "memory";
+
+struct RawOverloadArgs {
+  NodeMetricsArgs metrics;
+  bool has_thresholds = false;
+  std::vector<std::pair<std::string, int64_t>> thresholds;  // by resource
+};
+
+void ReadThresholds(FieldReader& fields, RawOverloadArgs& args) {
+  const ConfigValue* thresholds = fields.Get(kThresholds);
+  if (thresholds == nullptr) return;
+  if (thresholds->map() == nullptr) {
+    fields.Invalid(kThresholds, thresholds->ToJson(), "must be a map of percentages by resource");
+    return;
+  }
+  args.has_thresholds = true;
+  for (const auto& [resource, value] : *thresholds->map()) {
+    if (const int64_t* percent = value.integer()) {
+      args.thresholds.emplace_back(resource, *percent);
+    } else {
+      fields.Invalid(std::string(kThresholds) + "." + resource, value.ToJson(),
+                     "must be an integer");
+    }
+  }
+}
+
+RawOverloadArgs ReadOverloadArgs(FieldReader& fields) {
+  RawOverloadArgs args;
+  args.metrics = ReadNodeMetricsArgs(fields);
+  ReadThresholds(fields, args);
+  return args;
+}
+
+std::vector<std::string> OverloadProblems(const RawOverloadArgs& args, const std::string& parent) {
+  std::vector<std::string> problems = NodeMetricsProblems(args.metrics, parent);
+  for (const auto& [resource, percent] : args.thresholds) {
+    const std::string field = FieldPath(FieldPath(parent, kThresholds), resource);
+    if (resource != kCpuName && resource != kMemoryName) {
+      problems.push_back(InvalidField(field, std::to_string(percent), "must be of cpu or memory"));
+    } else {
+      CheckRange(percent, 1, 100, field, problems);
+    }
+  }
+  return problems;
+}
+
+NodeOverloadArgs OverloadArgsOf(const RawOverloadArgs& raw) {
+  NodeOverloadArgs args;
+  args.source = SourceOf(raw.metrics);
+  if (!raw.has_thresholds) return args;
+  args.cpu_threshold.reset();
+  args.memory_threshold.reset();
+  for (const auto& [resource, percent] : raw.thresholds) {
+    (resource == kCpuName ? args.cpu_threshold : args.memory_threshold) = percent;
+  }
+  return args;
+}
+
+ConfigValue WithOverloadDefaults(const ConfigValue& args, const ArgsFeatures&) {
+  const NodeOverloadArgs defaults;
+  return WithDefault(NodeMetricsArgsWithDefaults(args), kThresholds,
+                     ConfigValue(ConfigValue::Map{
+                         {std::string(kCpuName), ConfigValue(*defaults.cpu_threshold)},
+                         {std::string(kMemoryName), ConfigValue(*defaults.memory_threshold)}}));
+}
 
 bool IsAbove(const MeasuredResource& measured, std::optional<int64_t> threshold) {
   return measured.known && threshold && measured.average > static_cast<double>(*threshold);
 }
 
 }  // namespace
+
+constexpr ArgsKind<NodeOverloadArgs> kNodeOverloadArgs =
+    MakeArgsKind<"NodeOverload", ReadOverloadArgs, OverloadProblems, OverloadArgsOf>(
+        WithOverloadDefaults);
 
 NodeOverload::NodeOverload(const NodeOverloadArgs& args, Handle& handle)
     : args_(args),

@@ -6,7 +6,6 @@
 
 #include "berth/field_errors.h"
 #include "berth/volumes.h"
-#include "plugins/volume_binding/volume_affinity.h"
 
 namespace berth::plugins {
 namespace {

@@ -4,7 +4,6 @@
 #include <absl/strings/str_join.h>
 
 #include <iterator>
-#include <string>
 #include <utility>
 
 #include "berth/field_errors.h"
