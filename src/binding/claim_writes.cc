@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "src/api/claim_bodies.h"
 #include "src/api/decode.h"

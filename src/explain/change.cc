@@ -6,10 +6,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 #include "src/base/json.h"
 #include "src/explain/spec_json.h"

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <tuple>
-#include <utility>
 
 #include "absl/hash/hash.h"
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include "berth/field_errors.h"
@@ -15,7 +14,6 @@
 #include "src/app/version.h"
 #include "src/base/suggestion.h"
 #include "src/base/text.h"
-#include "src/config/feature_gates.h"
 
 namespace berth::app {
 namespace {
