@@ -23,7 +23,6 @@
 #include "src/cache/columns.h"
 #include "src/cache/image_table.h"
 #include "src/cache/label_index.h"
-#include "src/cache/label_keys.h"
 #include "src/cache/node_order.h"
 #include "src/cache/pod_classes.h"
 #include "src/cache/pod_counts_table.h"

@@ -10,7 +10,7 @@
 #include "berth/check.h"
 #include "berth/config_value.h"
 #include "berth/field_errors.h"
-#include "src/binding/volume_writes.h"
+#include "src/binding/claim_writes.h"
 #include "src/config/plugin_features.h"
 #include "src/config/reload.h"
 #include "src/engine/dry_run.h"
