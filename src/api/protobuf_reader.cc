@@ -6,8 +6,8 @@
 #include <protozero/pbf_reader.hpp>
 #include <type_traits>
 
-#include "src/api/damage.h"
 #include "src/api/decode.h"
+#include "src/api/field_table.h"
 #include "src/api/tables.h"
 #include "src/api/time_format.h"
 #include "src/api/wire_types.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "berth/api/device_class.h"
 #include "berth/api/resource_claim.h"
 #include "src/api/field_table.h"
 #include "src/api/tables_meta.h"

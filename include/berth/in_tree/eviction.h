@@ -12,7 +12,7 @@
 
 #include "berth/api/meta.h"
 #include "berth/api/pod.h"
-#include "berth/api/pod_disruption_budget.h"
+#include "berth/api/workloads.h"
 #include "berth/label_selector.h"
 #include "berth/pod_info.h"
 #include "berth/resources.h"
