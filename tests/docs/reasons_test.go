@@ -209,7 +209,7 @@ var indirect = map[string][]struct{ file, begins string }{
 	"node_volume_limits problem.message": {{"attached_volumes.cc", `return \{"looking up`}},
 	"relocation std::string(kPrefix) + std::string(message)": {
 		{"relocation.cc", `\bReject\(`}, {"relocation.cc", `\bawait\(`}, {"relocation.cc", `\bwhy = "`}, {"relocation.cc", `return "not eligible`}},
-	"scheduling_gates text + \"]\"":           {{"scheduling_gates.cc", `std::string text =`}},
+	"scheduling_gates text + \"]\"":           {{"scheduling_gates.h", `std::string text =`}},
 	"volume_binding ReasonsOf(bits)":          {{"find_volumes.cc", `kReasons\[\] =`}},
 	"volume_binding *problem":                 {{"pod_claims.cc", `return "(?:persistentvolumeclaim|waiting|PVC) `}},
 	"volume_restrictions ClaimNotFound(name)": {{"plugins/shared/pod_claims.h", `return "persistentvolumeclaim`}},
