@@ -102,18 +102,10 @@ Status Coscheduling::PreEnqueue(const PodInfo& pod) {
                                      std::to_string(min_member) + ")");
 }
 
-PreFilterResult Coscheduling::PreFilter(CycleState&, const PodInfo&, const Snapshot&) {
-  return {Status(Code::kSkip)};
-}
-
 PostFilterResult Coscheduling::PostFilter(CycleState&, const PodInfo&, const Snapshot&,
                                           const NodeToStatus&) {
   return {no_room_made_};
 }
-
-Status Coscheduling::Reserve(CycleState&, const PodInfo&, std::string_view) { return {}; }
-
-void Coscheduling::Unreserve(CycleState&, const PodInfo&, std::string_view) {}
 
 Duration Coscheduling::WaitingTime(const api::PodGroup& group) const {
   const auto& of_group = group.coscheduling->schedule_timeout_seconds;

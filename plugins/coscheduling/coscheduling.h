@@ -61,12 +61,13 @@ class Coscheduling final : public QueueSortPlugin,
   bool Less(const QueueSortKey& a, const QueueSortKey& b) const override;
   // A reason with numbers lasts until the next call.
   Status PreEnqueue(const PodInfo& pod) override;
-  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
-                            const Snapshot& snapshot) override;
+  PreFilterResult PreFilter(CycleState&, const PodInfo&, const Snapshot&) override {
+    return {Status(Code::kSkip)};
+  }
   PostFilterResult PostFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                               const NodeToStatus& statuses) override;
-  Status Reserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
-  void Unreserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
+  Status Reserve(CycleState&, const PodInfo&, std::string_view) override { return {}; }
+  void Unreserve(CycleState&, const PodInfo&, std::string_view) override {}
   PermitResult Permit(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
   Status PlacementFeasible(CycleState& state, const AnyPodGroup& group,
                            const PlacementProgress& progress) override;

@@ -65,10 +65,6 @@ LoadVariationRiskBalancing::LoadVariationRiskBalancing(const LoadVariationRiskBa
                                                        Handle& handle)
     : args_(args), measured_(handle.WatchNodeMetrics(args.source)) {}
 
-Inputs LoadVariationRiskBalancing::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kMeasured}});
-}
-
 double LoadVariationRiskBalancing::ScoreOf(MeasuredLoad load, double request) const {
   if (load.capacity <= 0) return 0;
   load.average = std::max(std::min(load.average, load.capacity), 0.0);

@@ -34,7 +34,9 @@ class LoadVariationRiskBalancing final : public ColumnScorePlugin {
   // `args` are valid.
   LoadVariationRiskBalancing(const LoadVariationRiskBalancingArgs& args, Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const {
+    return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kMeasured}});
+  }
 
   // 0 where nothing is known of the node.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,

@@ -256,10 +256,6 @@ NodeAffinity::NodeAffinity(const NodeAffinityArgs& args, Handle& handle)
   }
 }
 
-Inputs NodeAffinity::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kNodeAffinity, {{Reach::kNode}});
-}
-
 PreFilterResult NodeAffinity::PreFilter(CycleState& state, const PodInfo& pod, const Snapshot&) {
   PreFilterState data = RequiredOf(*pod.pod);
   if (data.required->empty() && !added_required_) return {.status = Status::Skip()};

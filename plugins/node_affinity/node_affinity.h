@@ -74,7 +74,7 @@ class NodeAffinity final : public PreFilterPlugin,
   // `args` are valid.
   NodeAffinity(const NodeAffinityArgs& args, Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const { return Inputs::Of(pod_part::kNodeAffinity, {{Reach::kNode}}); }
 
   // Skips pods without required affinity when none is added. When every term names nodes by
   // metadata.name, the search is narrowed to these.

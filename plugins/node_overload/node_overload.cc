@@ -95,10 +95,6 @@ NodeOverload::NodeOverload(const NodeOverloadArgs& args, Handle& handle)
       memory_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
                                     "node(s) were measured to use too much memory")) {}
 
-Inputs NodeOverload::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kOwner, {{Reach::kNode}, {Reach::kMeasured}});
-}
-
 PreFilterResult NodeOverload::PreFilter(CycleState&, const PodInfo& pod, const Snapshot&) {
   const auto& owners = pod.pod->metadata.owner_references;
   const bool of_daemon_set = std::ranges::any_of(owners, [](const api::OwnerReference& owner) {
@@ -113,10 +109,6 @@ Status NodeOverload::Filter(const CycleState&, const PodInfo&, const NodeView& n
   if (IsAbove(measured->cpu, args_.cpu_threshold)) return cpu_;
   if (IsAbove(measured->memory, args_.memory_threshold)) return memory_;
   return Status::Success();
-}
-
-std::vector<ClusterEventWithHint> NodeOverload::EventsToRegister() const {
-  return {{{EventResource::kNodeMetrics, action::kUpdate}}, {{EventResource::kNode, action::kAdd}}};
 }
 
 }  // namespace berth::plugins

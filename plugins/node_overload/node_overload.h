@@ -35,7 +35,9 @@ class NodeOverload final : public PreFilterPlugin, public FilterPlugin, public E
   // `args` are valid.
   NodeOverload(const NodeOverloadArgs& args, Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const {
+    return Inputs::Of(pod_part::kOwner, {{Reach::kNode}, {Reach::kMeasured}});
+  }
 
   // Skips pods of DaemonSets.
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
@@ -43,7 +45,10 @@ class NodeOverload final : public PreFilterPlugin, public FilterPlugin, public E
   // UnschedulableAndUnresolvable: what a pod uses that is evicted shows too late to make room.
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
   // Nodes are measured again, or come.
-  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+  std::vector<ClusterEventWithHint> EventsToRegister() const override {
+    return {{{EventResource::kNodeMetrics, action::kUpdate}},
+            {{EventResource::kNode, action::kAdd}}};
+  }
 
  private:
   const NodeOverloadArgs args_;

@@ -97,8 +97,6 @@ NodeResourcesAllocatable::NodeResourcesAllocatable(const NodeResourcesAllocatabl
   }
 }
 
-Inputs NodeResourcesAllocatable::DeclaredInputs() const { return Inputs::Of(0, {{Reach::kNode}}); }
-
 // `allocatable(i)` is what the node has of resources_[i].
 template <typename Allocatable>
 int64_t NodeResourcesAllocatable::MeanOf(const Allocatable& allocatable) const {

@@ -37,7 +37,7 @@ class NodeResourcesAllocatable final : public ColumnScorePlugin, public ScoreExt
   // `args` are valid.
   NodeResourcesAllocatable(const NodeResourcesAllocatableArgs& args, Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const { return Inputs::Of(0, {{Reach::kNode}}); }
 
   // The weighted mean of the allocatable amounts, cpu in milli-cores and all else in whole units;
   // negative where the least is best. Towards zero; saturates.

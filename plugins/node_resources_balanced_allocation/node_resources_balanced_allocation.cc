@@ -108,10 +108,6 @@ NodeResourcesBalancedAllocation::NodeResourcesBalancedAllocation(
           .pod_level_status = handle.features().in_place_pod_level_resources_vertical_scaling},
       device_counts_(std::make_unique<DeviceCounts>(handle)) {}
 
-Inputs NodeResourcesBalancedAllocation::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
-}
-
 std::vector<AllocationTerm> NodeResourcesBalancedAllocation::TermsFor(const PodInfo& pod) const {
   const std::vector<int64_t> amounts = resources_.PodAmounts(*pod.pod, pod_options_);
   const bool best_effort =

@@ -38,7 +38,9 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
   // `args` are valid.
   NodeResourcesBalancedAllocation(const NodeResourcesBalancedAllocationArgs& args, Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const {
+    return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
+  }
 
   // Skips pods that request none of the resources.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

@@ -282,10 +282,6 @@ PreemptionPreview Relocation::Preview(CycleState& state, const PodInfo& pod,
   return preview;
 }
 
-Status Relocation::PreEnqueue(const PodInfo& pod) {
-  return books_->Running(pod.pod->metadata.uid) ? waiting_ : Status();
-}
-
 std::vector<ClusterEventWithHint> Relocation::EventsToRegister() const {
   return {{{EventResource::kAssignedPod, action::kDelete},
            [](const api::Pod&, const api::ObjectPtr&, const api::ObjectPtr&) {

@@ -122,7 +122,9 @@ class Relocation final : public PreemptionPlugin,
   }
 
   // Holds a pod back while it is not known of all pods that move for it that they are going.
-  Status PreEnqueue(const PodInfo& pod) override;
+  Status PreEnqueue(const PodInfo& pod) override {
+    return books_->Running(pod.pod->metadata.uid) ? waiting_ : Status();
+  }
   void TakeMovedGates(std::vector<std::string>& pod_keys) override { books_->TakeMoved(pod_keys); }
   // As DefaultPreemption's.
   std::vector<ClusterEventWithHint> EventsToRegister() const override;

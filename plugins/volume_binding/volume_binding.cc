@@ -482,8 +482,6 @@ VolumeBinding::VolumeBinding(const VolumeBindingArgs& args, Handle& handle)
   }
 }
 
-Inputs VolumeBinding::DeclaredInputs() const { return Inputs::EachPod(); }
-
 PreFilterResult VolumeBinding::PreFilter(CycleState& state, const PodInfo& pod, const Snapshot&) {
   if (!HasClaims(*pod.pod)) return {.status = Status::Skip()};
   if (const auto problem = FindClaimProblem(*pod.pod, handle_.listers())) {
