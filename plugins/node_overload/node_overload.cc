@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/node_overload/node_overload.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "berth/in_tree/eviction.h"
 #include "plugins/shared/node_metrics_args.h"
 
 namespace berth::plugins {
@@ -96,11 +96,7 @@ NodeOverload::NodeOverload(const NodeOverloadArgs& args, Handle& handle)
                                     "node(s) were measured to use too much memory")) {}
 
 PreFilterResult NodeOverload::PreFilter(CycleState&, const PodInfo& pod, const Snapshot&) {
-  const auto& owners = pod.pod->metadata.owner_references;
-  const bool of_daemon_set = std::ranges::any_of(owners, [](const api::OwnerReference& owner) {
-    return owner.controller && owner.kind == "DaemonSet";
-  });
-  return {of_daemon_set ? Status::Skip() : Status::Success()};
+  return {IsDaemon(*pod.pod) ? Status::Skip() : Status::Success()};
 }
 
 Status NodeOverload::Filter(const CycleState&, const PodInfo&, const NodeView& node) const {
