@@ -9,7 +9,7 @@
 #include "src/api/decode.h"
 #include "src/base/text.h"
 #include "src/base/utf8.h"
-#include "src/client/request_slots.h"
+#include "src/client/rate_limiter.h"
 
 namespace berth::client {
 namespace {

@@ -12,7 +12,7 @@
 #include "berth/in_tree/plugin.h"
 #include "berth/result.h"
 #include "src/app/daemon/loop_watch.h"
-#include "src/app/daemon/request_metrics.h"
+#include "src/app/daemon/metrics_setup.h"
 #include "src/base/clock.h"
 #include "src/base/thread.h"
 #include "src/client/api_client.h"
