@@ -18,55 +18,34 @@
 namespace berth::app {
 namespace {
 
-constexpr std::string_view kSimulate =
-    "Schedules the pending pods of a cluster dump, as the daemon would, in memory. Prints each "
-    "decision (-o json) or who went where and who was left (-o table).";
-constexpr std::string_view kExplain =
-    "Judges each pending pod, or the one that is named, alone against the cluster as it is: why "
-    "each "
-    "node was rejected, and how the others score. Changes nothing.";
-
-constexpr std::string_view kPacking =
-    "Tells how full the node pools of a cluster are, what of their free resources no pod can use, "
-    "and what still fits. Changes nothing.";
-
-constexpr std::string_view kPlan =
-    "Searches few moves of pods that make room for a pending pod, empty a node, spread the pods of "
-    "a workload or make use of what is stranded. Prints them in order; each state on the way is "
-    "one that the scheduler allows. Changes nothing without --apply, which carries out a plan that "
-    "was kept.";
-constexpr std::string_view kUi =
-    "Shows a cluster in a browser: prints the address of a page that this machine alone is served, "
-    "to those alone who know the address, until it is interrupted. Changes nothing.";
-constexpr std::string_view kWhy =
-    "Why a pending pod is not scheduled, or where it could go; of a pod on a node, how that node "
-    "and the others score. Asks the scheduler that runs in the live cluster, or judges the pod "
-    "here "
-    "where there is none. Changes nothing.";
-
-constexpr std::string_view kDump =
-    "Prints what scheduling reads of the live cluster, as one list for --cluster: all "
-    "kinds "
-    "in one step, without the environment of containers, Secrets or ConfigMaps.";
-
 std::string_view DescriptionOf(OfflineCommand command) {
   switch (command) {
     case OfflineCommand::kSimulate:
-      return kSimulate;
+      return "Schedules the pending pods of a cluster dump, as the daemon would, in memory. Prints "
+             "each decision (-o json) or who went where and who was left (-o table).";
     case OfflineCommand::kExplain:
-      return kExplain;
+      return "Judges each pending pod, or the one that is named, alone against the cluster as it "
+             "is: why each node was rejected, and how the others score. Changes nothing.";
     case OfflineCommand::kPacking:
-      return kPacking;
+      return "Tells how full the node pools of a cluster are, what of their free resources no pod "
+             "can use, and what still fits. Changes nothing.";
     case OfflineCommand::kPlan:
-      return kPlan;
+      return "Searches few moves of pods that make room for a pending pod, empty a node, spread "
+             "the pods of a workload or make use of what is stranded. Prints them in order; each "
+             "state on the way is one that the scheduler allows. Changes nothing without --apply, "
+             "which carries out a plan that was kept.";
     case OfflineCommand::kWhy:
-      return kWhy;
+      return "Why a pending pod is not scheduled, or where it could go; of a pod on a node, how "
+             "that node and the others score. Asks the scheduler that runs in the live cluster, or "
+             "judges the pod here where there is none. Changes nothing.";
     case OfflineCommand::kDump:
-      return kDump;
+      return "Prints what scheduling reads of the live cluster, as one list for --cluster: all "
+             "kinds in one step, without the environment of containers, Secrets or ConfigMaps.";
     case OfflineCommand::kUi:
       break;
   }
-  return kUi;
+  return "Shows a cluster in a browser: prints the address of a page that this machine alone is "
+         "served, to those alone who know the address, until it is interrupted. Changes nothing.";
 }
 
 // Where kubectl looks for its own.
@@ -125,22 +104,15 @@ Result<Duration> ReadRequestTimeout(const std::string& value) {
 }
 
 void AddServer(FlagSet& flags, OfflineFlags& out) {
-  flags.Add("kubeconfig", "FILE",
-            "The live cluster; without it KUBECONFIG (several files, too), ~/.kube/config or the "
-            "service account say which, as to kubectl.",
-            [&out](const std::string& value) -> Result<void> {
-              out.kubeconfig = value;
-              return {};
-            });
+  flags.AddAnyText(
+      "kubeconfig", "FILE",
+      "The live cluster; without it KUBECONFIG (several files, too), ~/.kube/config or "
+      "the service account say which, as to kubectl.",
+      out.kubeconfig);
   flags.AddText("context", "NAME", "The context of the kubeconfig (its current one).", out.context);
-  flags.Add("request-timeout", "TIME",
-            "How long to wait for the API server, such as 10s (1m); 0: without end.",
-            [&out](const std::string& value) -> Result<void> {
-              const auto time = ReadRequestTimeout(value);
-              if (!time) return Fail(time.error());
-              out.request_timeout = *time;
-              return {};
-            });
+  flags.AddRead("request-timeout", "TIME",
+                "How long to wait for the API server, such as 10s (1m); 0: without end.",
+                ReadRequestTimeout, out.request_timeout);
 }
 
 void AddNamespace(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
@@ -182,14 +154,11 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   }
   AddServer(flags, out);
   if (command == OfflineCommand::kUi) {
-    flags.Add(
+    flags.AddAnyText(
         "recording", "PATH",
         "Shows a recording, a folder or a file, of `berth run --record` instead: the last one "
         "there, with a slider over its decisions.",
-        [&out](const std::string& value) -> Result<void> {
-          out.recording = value;
-          return {};
-        });
+        out.recording);
   }
   const bool judges = command == OfflineCommand::kExplain || command == OfflineCommand::kWhy;
   if (command != OfflineCommand::kDump) AddNamespace(command, flags, out);
@@ -306,13 +275,11 @@ void AddScheduling(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
     AddPluginDir(flags, out.run, "The kinds that these ask for are in the dump, too.");
     return AddFeatureGates(flags, out.run.feature_gates);
   }
-  flags.Add("config", "FILE",
-            "The configuration file (KubeSchedulerConfiguration v1); without it, of a live cluster "
-            "that of the Berth in it, where there is one, and kube-scheduler's default.",
-            [&out](const std::string& value) -> Result<void> {
-              out.run.config = value;
-              return {};
-            });
+  flags.AddAnyText(
+      "config", "FILE",
+      "The configuration file (KubeSchedulerConfiguration v1); without it, of a live cluster that "
+      "of the Berth in it, where there is one, and kube-scheduler's default.",
+      out.run.config);
   AddPluginDir(flags, out.run);
   AddFeatureGates(flags, out.run.feature_gates);
   flags.Value("seed", "Seed of the draws between equal nodes (1).", out.seed);
