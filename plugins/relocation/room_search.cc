@@ -36,6 +36,8 @@ RoomSearch::RoomSearch(Handle& handle, CycleState& state, const PodInfo& pod,
       steps_before_(state.budget().steps()),
       dry_run_(handle.StartDryRun(state, pod)) {}
 
+bool RoomSearch::exhausted() const { return state_.budget().spent() || steps() > kMostSteps; }
+
 std::unique_ptr<MovesTrial> RoomSearch::StartTrial() {
   std::unique_ptr<MovesTrial> trial = handle_.StartMovesTrial(state_);
   for (const PodUnderWay& under_way : under_way_) {

@@ -74,7 +74,7 @@ class RoomSearch {
     double size = 0;  // the largest part that it is of what the pod requests
   };
 
-  bool exhausted() const { return state_.budget().spent() || steps() > kMostSteps; }
+  bool exhausted() const;
   bool MayMove(const PodInfo& pod) const;
   std::vector<Candidate> FindCandidates(size_t most);
   // nullopt: whichever of these go, it is not enough, or more than `most` would have to.
