@@ -154,8 +154,6 @@ function(berth_plugins)
   list(FILTER sources EXCLUDE REGEX "/plugins/(examples/|legacy/[^/]*$)")
   berth_layers_of(plugins rooms)
   berth_library(berth_plugins ${sources} LINKS ${rooms})
-  # Args of several plugins in one folder: they stay alone.
-  list(FILTER sources EXCLUDE REGEX "/plugins/legacy/")
   berth_join_by_folder(berth_plugins ${sources})
 endfunction()
 

@@ -50,5 +50,11 @@ bool IsMadeFor(const api::PersistentVolumeClaim& claim, const api::Pod& pod);
 bool IsFullyBound(const api::PersistentVolumeClaim& claim);
 // Whether the volume is bound to the claim, or promised to a claim of its name.
 bool IsPromisedTo(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim);
+// What a list has of storage; nothing where it does not name it.
+const api::Quantity& StorageIn(const api::ResourceList& list);
+// Whether the volume would do for the claim, to which it may be promised already.
+bool MayServe(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim);
+// Whether the volume has all access modes that the claim asks for.
+bool HasModes(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim);
 
 }  // namespace berth

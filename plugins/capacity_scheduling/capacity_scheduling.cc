@@ -121,10 +121,6 @@ CapacityScheduling::CapacityScheduling(Handle& handle)
       preemption_(*this, handle),
       over_quota_(handle.reasons().Make(Code::kUnschedulable, "global quota max exceeded")) {}
 
-void CapacityScheduling::Update(const Snapshot& snapshot) {
-  quotas_.Update(snapshot, handle_.listers(), handle_.resource_names());
-}
-
 CapacityScheduling::Wanted CapacityScheduling::WantedBy(const PodInfo& pod) const {
   const ResourceNames& names = handle_.resource_names();
   Wanted wanted;
@@ -184,14 +180,6 @@ PreemptionPreview CapacityScheduling::Preview(CycleState& state, const PodInfo& 
 
 void CapacityScheduling::TakeOver(PreemptionPlugin& predecessor) {
   preemption_.TakeOver(static_cast<CapacityScheduling&>(predecessor).preemption_);
-}
-
-Status CapacityScheduling::Reserve(CycleState&, const PodInfo&, std::string_view) { return {}; }
-
-void CapacityScheduling::Unreserve(CycleState&, const PodInfo&, std::string_view) {}
-
-std::vector<ClusterEventWithHint> CapacityScheduling::EventsToRegister() const {
-  return {{{EventResource::kPod, action::kDelete}}, {{EventResource::kElasticQuota, action::kAll}}};
 }
 
 }  // namespace berth::plugins

@@ -52,10 +52,13 @@ class CapacityScheduling final : public PreFilterPlugin,
     return preemption_.TakeAnswer(answered);
   }
   // Have nothing to do: what is assumed counts already.
-  Status Reserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
-  void Unreserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
+  Status Reserve(CycleState&, const PodInfo&, std::string_view) override { return {}; }
+  void Unreserve(CycleState&, const PodInfo&, std::string_view) override {}
   // A placed pod goes, or a quota comes, goes or changes.
-  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+  std::vector<ClusterEventWithHint> EventsToRegister() const override {
+    return {{{EventResource::kPod, action::kDelete}},
+            {{EventResource::kElasticQuota, action::kAll}}};
+  }
   size_t kept_bytes() const override { return quotas_.bytes(); }
 
  private:
@@ -83,7 +86,9 @@ class CapacityScheduling final : public PreFilterPlugin,
   Wanted WantedBy(const PodInfo& pod) const;
   // As of the last PreFilter or PostFilter.
   const QuotaTable& table() const { return quotas_.table(); }
-  void Update(const Snapshot& snapshot);
+  void Update(const Snapshot& snapshot) {
+    quotas_.Update(snapshot, handle_.listers(), handle_.resource_names());
+  }
 
   Handle& handle_;
   ElasticQuotas quotas_;

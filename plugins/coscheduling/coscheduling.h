@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -8,9 +9,27 @@
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
-#include "plugins/coscheduling/args.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
+
+// Those of scheduler-plugins 0.34, and how many decisions a search may take.
+struct CoschedulingArgs {
+  // How long a pod that has a node waits for the others of its group, where the group does not say
+  // it. 0: a minute.
+  int64_t permit_waiting_time_seconds = 60;
+  // How long a group that was rejected backs off at least; the scheduler heeds it.
+  int64_t pod_group_backoff_seconds = 0;
+  // Taken, and of no effect: a group is rejected only once none of its pods hold anything.
+  int32_t pod_group_reject_percentage = 10;
+  // As that of GangSchedulingArgs.
+  int32_t search_steps = 1000;
+
+  friend bool operator==(const CoschedulingArgs&, const CoschedulingArgs&) = default;
+};
+
+// Errors: values out of range.
+extern const ArgsKind<CoschedulingArgs> kCoschedulingArgs;
 
 // Pods of a PodGroup of scheduling.x-k8s.io, which the label scheduling.x-k8s.io/pod-group names,
 // start together: minMember of them, or none. That a profile names the plugin, at whatever point,
@@ -42,12 +61,13 @@ class Coscheduling final : public QueueSortPlugin,
   bool Less(const QueueSortKey& a, const QueueSortKey& b) const override;
   // A reason with numbers lasts until the next call.
   Status PreEnqueue(const PodInfo& pod) override;
-  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
-                            const Snapshot& snapshot) override;
+  PreFilterResult PreFilter(CycleState&, const PodInfo&, const Snapshot&) override {
+    return {Status(Code::kSkip)};
+  }
   PostFilterResult PostFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                               const NodeToStatus& statuses) override;
-  Status Reserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
-  void Unreserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
+  Status Reserve(CycleState&, const PodInfo&, std::string_view) override { return {}; }
+  void Unreserve(CycleState&, const PodInfo&, std::string_view) override {}
   PermitResult Permit(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
   Status PlacementFeasible(CycleState& state, const AnyPodGroup& group,
                            const PlacementProgress& progress) override;

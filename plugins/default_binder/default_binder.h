@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
+
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
 
@@ -18,8 +20,10 @@ class DefaultBinder final : public BindPlugin {
 
   // Filters and scores nothing.
   Inputs DeclaredInputs() const { return Inputs::Of(0, {}); }
-  void Bind(CycleState& state, const PodInfo& pod, std::string_view node_name,
-            Cancellation& cancellation, AsyncDone done) override;
+  void Bind(CycleState&, const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
+            AsyncDone done) override {
+    handle_->BindPod(pod, node_name, cancellation, std::move(done));
+  }
 
  private:
   Handle* handle_;

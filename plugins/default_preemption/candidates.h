@@ -11,7 +11,6 @@
 #include "berth/api/scheduling.h"
 #include "berth/in_tree/dry_run.h"
 #include "berth/in_tree/handle.h"
-#include "berth/in_tree/known_victims.h"
 #include "berth/in_tree/preemption.h"
 #include "berth/label_selector.h"
 #include "berth/listers.h"

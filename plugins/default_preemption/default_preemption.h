@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,11 +12,24 @@
 #include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
 #include "berth/in_tree/preemption.h"
-#include "plugins/default_preemption/args.h"
 #include "plugins/default_preemption/candidates.h"
 #include "plugins/default_preemption/evictions.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
+
+// DefaultPreemptionArgs of kubescheduler.config.k8s.io/v1.
+struct DefaultPreemptionArgs {
+  // How many candidate nodes a search looks for: this percentage of the nodes where preemption may
+  // help, but at least the absolute number.
+  int32_t min_candidate_nodes_percentage = 10;
+  int32_t min_candidate_nodes_absolute = 100;
+
+  friend bool operator==(const DefaultPreemptionArgs&, const DefaultPreemptionArgs&) = default;
+};
+
+// Errors: a percentage outside [0, 100], a negative number, both 0.
+extern const ArgsKind<DefaultPreemptionArgs> kDefaultPreemptionArgs;
 
 // Makes room for a pod that fits nowhere by evicting pods of lower priority from one node, which
 // the pod is then nominated for.

@@ -49,19 +49,11 @@ Inputs DeferredPodScheduling::DeclaredInputs() const {
   return Inputs::Of(pod_part::kNodeName, {{Reach::kNode}});
 }
 
-PreFilterResult DeferredPodScheduling::PreFilter(CycleState&, const PodInfo& pod, const Snapshot&) {
-  return {pod.resize_deferred ? Status::Success() : Status::Skip()};
-}
-
 Status DeferredPodScheduling::Filter(const CycleState&, const PodInfo& pod,
                                      const NodeView& node) const {
   if (!pod.resize_deferred) return Status::Success();
   if (pod.pod->spec.node_name != node.node().metadata.name) return other_node_;
   return DisablesResizePreemption(node.node()) ? disabled_ : Status::Success();
-}
-
-PermitResult DeferredPodScheduling::Permit(CycleState&, const PodInfo& pod, std::string_view) {
-  return {pod.resize_deferred ? fits_ : Status::Success()};
 }
 
 std::vector<ClusterEventWithHint> DeferredPodScheduling::EventsToRegister() const {

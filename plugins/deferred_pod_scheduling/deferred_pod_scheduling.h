@@ -28,11 +28,14 @@ class DeferredPodScheduling final : public PreFilterPlugin,
 
   Inputs DeclaredInputs() const;
 
-  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
-                            const Snapshot& snapshot) override;
+  PreFilterResult PreFilter(CycleState&, const PodInfo& pod, const Snapshot&) override {
+    return {pod.resize_deferred ? Status::Success() : Status::Skip()};
+  }
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
   // Rejects: the pod waits for the kubelet.
-  PermitResult Permit(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
+  PermitResult Permit(CycleState&, const PodInfo& pod, std::string_view) override {
+    return {pod.resize_deferred ? fits_ : Status::Success()};
+  }
 
   // Queues the pod when its node comes or allows preemption again, and when what fitted may fit no
   // more: the node gets pods or they ask for more there, or the node's resources change.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "berth/in_tree/eviction.h"
+
 namespace berth::plugins {
 namespace {
 
@@ -20,20 +22,13 @@ int64_t PlaceOf(std::string_view name) {
   return static_cast<int64_t>(hash % kPlaces);
 }
 
-// Comes and goes with its node.
-bool IsTied(const PodInfo& pod) {
-  return std::ranges::any_of(pod.pod->metadata.owner_references, [](const auto& owner) {
-    return owner.controller && (owner.kind == "DaemonSet" || owner.kind == "Node");
-  });
-}
-
 int64_t ScoreOf(std::string_view name, bool used) { return 2 * PlaceOf(name) + (used ? 1 : 0); }
 
 }  // namespace
 
 ScoreResult FixedNodeOrder::Score(const CycleState&, const PodInfo&, const NodeView& node) const {
   bool used = false;
-  node.ForEachPod([&used](const PodInfo& pod) { used = used || !IsTied(pod); });
+  node.ForEachPod([&used](const PodInfo& pod) { used = used || !IsTied(*pod.pod); });
   return {ScoreOf(node.node().metadata.name, used)};
 }
 
@@ -41,7 +36,7 @@ void FixedNodeOrder::ScoreNodes(const CycleState&, const PodInfo&, const Snapsho
                                 std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
   for (size_t i = 0; i < nodes.size(); ++i) {
     const bool used = !std::ranges::all_of(snapshot.pods(nodes[i]),
-                                           [](const PodInfo* pod) { return IsTied(*pod); });
+                                           [](const PodInfo* pod) { return IsTied(*pod->pod); });
     scores[i] = ScoreOf(snapshot.node(nodes[i]).metadata.name, used);
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/fragmentation_aware/args.h"
 
-#include <algorithm>
 #include <set>
 
 #include "berth/matching.h"

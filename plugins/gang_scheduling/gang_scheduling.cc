@@ -10,6 +10,20 @@
 namespace berth::plugins {
 namespace {
 
+constexpr std::string_view kGangSearchSteps = "searchSteps";
+
+GangSchedulingArgs ReadGangArgs(FieldReader& fields) {
+  GangSchedulingArgs args;
+  fields.Read(kGangSearchSteps, args.search_steps);
+  return args;
+}
+
+std::vector<std::string> GangProblems(const GangSchedulingArgs& args, const std::string& path) {
+  std::vector<std::string> problems;
+  CheckRange(args.search_steps, 0, INT64_MAX, FieldPath(path, kGangSearchSteps), problems);
+  return problems;
+}
+
 // How long a decided pod waits for the others of its gang.
 constexpr Duration kPermitTimeout = std::chrono::minutes(5);
 
@@ -24,6 +38,9 @@ size_t MinCount(const AnyPodGroup& group) {
 }
 
 }  // namespace
+
+constexpr ArgsKind<GangSchedulingArgs> kGangSchedulingArgs =
+    MakeArgsKind<"GangScheduling", ReadGangArgs, GangProblems>();
 
 GangScheduling::GangScheduling(const GangSchedulingArgs& args, Handle& handle)
     : handle_(handle),

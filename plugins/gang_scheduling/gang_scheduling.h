@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -8,9 +9,21 @@
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
-#include "plugins/gang_scheduling/args.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
+
+// Berth's own: kube-scheduler's plugin has no args.
+struct GangSchedulingArgs {
+  // How many decisions more may be spent on a gang of unequal pods that does not fit in the order
+  // of the queue; 0: none.
+  int32_t search_steps = 1000;
+
+  friend bool operator==(const GangSchedulingArgs&, const GangSchedulingArgs&) = default;
+};
+
+// Errors: a negative number.
+extern const ArgsKind<GangSchedulingArgs> kGangSchedulingArgs;
 
 // Pods of a gang (a PodGroup with schedulingPolicy.gang) start together: minCount of them, or none.
 //

@@ -51,11 +51,6 @@ int64_t Priority(int64_t sum, int64_t image_count) {
 
 }  // namespace
 
-// A node that comes, goes or pulls an image changes the spread, and so the score, of all others.
-Inputs ImageLocality::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kImages, {{Reach::kAllNodes}});
-}
-
 ScoreResult ImageLocality::Score(const CycleState&, const PodInfo& pod,
                                  const NodeView& node) const {
   const Snapshot& snapshot = node.snapshot();

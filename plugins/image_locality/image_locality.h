@@ -17,7 +17,8 @@ class ImageLocality final : public ColumnScorePlugin {
  public:
   static constexpr std::string_view kName = "ImageLocality";
 
-  Inputs DeclaredInputs() const;
+  // A node that comes, goes or pulls an image changes the spread, and so the score, of all others.
+  Inputs DeclaredInputs() const { return Inputs::Of(pod_part::kImages, {{Reach::kAllNodes}}); }
 
   // From 0 (below 23 MiB in all) to 100 (1000 MiB an image); needs no normalising.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,

@@ -18,6 +18,25 @@
 namespace berth::plugins {
 namespace {
 
+constexpr std::string_view kHardWeight = "hardPodAffinityWeight";
+constexpr int32_t kMaxHardWeight = 100;
+
+InterPodAffinityArgs ReadAffinityArgs(FieldReader& fields) {
+  InterPodAffinityArgs args;
+  fields.Read(kHardWeight, args.hard_pod_affinity_weight);
+  fields.Read("ignorePreferredTermsOfExistingPods", args.ignore_preferred_terms_of_existing_pods);
+  const int32_t weight = args.hard_pod_affinity_weight;
+  if (weight < 0 || weight > kMaxHardWeight) {
+    fields.Invalid(kHardWeight, std::to_string(weight), "not in valid range [0, 100]");
+  }
+  return args;
+}
+
+ConfigValue WithAffinityDefaults(const ConfigValue& args, const ArgsFeatures&) {
+  return WithDefault(args, kHardWeight,
+                     ConfigValue(int64_t{InterPodAffinityArgs{}.hard_pod_affinity_weight}));
+}
+
 using Terms = AffinityTermList;
 
 size_t NumRequired(const std::optional<api::PodAffinity>& affinity) {
@@ -149,6 +168,9 @@ bool HasUnreadableTerms(const PodInfo& pod) {
 }
 
 }  // namespace
+
+constexpr ArgsKind<InterPodAffinityArgs> kInterPodAffinityArgs =
+    MakeArgsKind<"InterPodAffinity", ReadAffinityArgs>(WithAffinityDefaults);
 
 InterPodAffinity::InterPodAffinity(const InterPodAffinityArgs& args, Handle& handle)
     : args_(args),

@@ -8,10 +8,21 @@
 
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
-#include "plugins/inter_pod_affinity/args.h"
 #include "plugins/inter_pod_affinity/terms.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
+
+struct InterPodAffinityArgs {
+  // What a required affinity term of a placed pod adds to the score where the incoming pod matches
+  // it; 0..100.
+  int32_t hard_pod_affinity_weight = 1;
+  // Score nothing for pods that have no preferred terms of their own.
+  bool ignore_preferred_terms_of_existing_pods = false;
+};
+
+// Errors: what kube-scheduler rejects, in its words.
+extern const ArgsKind<InterPodAffinityArgs> kInterPodAffinityArgs;
 
 // Keeps a pod near the pods that its required affinity wants, away from those that its required
 // anti-affinity does not want, and away from placed pods whose anti-affinity does not want it;

@@ -6,11 +6,22 @@
 #include <string_view>
 
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/node_metrics.h"
 #include "berth/in_tree/points.h"
-#include "plugins/load_variation_risk_balancing/args.h"
+#include "plugins/shared/args_kind.h"
 #include "plugins/shared/measured_load.h"
 
 namespace berth::plugins {
+
+struct LoadVariationRiskBalancingArgs {
+  NodeMetricsSource source;
+  // The standard deviation counts as `margin` times its root of power `sensitivity`.
+  double margin = 1;
+  double sensitivity = 1;
+};
+
+// Numbers below 0 become the defaults. Errors: a source that is none or that is not read here.
+extern const ArgsKind<LoadVariationRiskBalancingArgs> kLoadVariationRiskBalancingArgs;
 
 // Prefers nodes whose load, its mean and how much it varies together, is small: of cpu and of
 // memory, the one that is worse counts.
@@ -23,7 +34,9 @@ class LoadVariationRiskBalancing final : public ColumnScorePlugin {
   // `args` are valid.
   LoadVariationRiskBalancing(const LoadVariationRiskBalancingArgs& args, Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const {
+    return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kMeasured}});
+  }
 
   // 0 where nothing is known of the node.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,

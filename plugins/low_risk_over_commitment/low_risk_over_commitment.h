@@ -6,11 +6,24 @@
 #include <string_view>
 
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/node_metrics.h"
 #include "berth/in_tree/points.h"
-#include "plugins/low_risk_over_commitment/args.h"
+#include "plugins/shared/args_kind.h"
 #include "plugins/shared/measured_load.h"
 
 namespace berth::plugins {
+
+struct LowRiskOverCommitmentArgs {
+  NodeMetricsSource source;
+  // Over so many windows what is measured was smoothed.
+  int64_t smoothing_window_size = 5;
+  // What limits beyond the node weigh, from 0 to 1; the rest is what the measured load weighs.
+  double cpu_limit_weight = 0.5;
+  double memory_limit_weight = 0.5;
+};
+
+// Numbers out of range become the defaults. Errors: a source that is none or that is not read here.
+extern const ArgsKind<LowRiskOverCommitmentArgs> kLowRiskOverCommitmentArgs;
 
 // How a load between 0 and 1 is distributed of which the mean and the standard deviation are known:
 // as a beta distribution of this mean and deviation, or as the mean alone where it does not vary.

@@ -11,6 +11,68 @@
 namespace berth::plugins {
 namespace {
 
+constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+
+api::NodeSelectorTerm ReadTerm(FieldReader& fields) {
+  api::NodeSelectorTerm term;
+  term.match_expressions = ReadNodeRequirements(fields, "matchExpressions");
+  term.match_fields = ReadNodeRequirements(fields, "matchFields");
+  return term;
+}
+
+api::NodeSelector ReadSelector(FieldReader& fields) {
+  api::NodeSelector selector;
+  ReadEach(fields, "nodeSelectorTerms",
+           [&](FieldReader& entry) { selector.node_selector_terms.push_back(ReadTerm(entry)); });
+  return selector;
+}
+
+api::PreferredSchedulingTerm ReadPreferred(FieldReader& fields) {
+  api::PreferredSchedulingTerm term;
+  fields.Read("weight", term.weight);
+  ReadNested(fields, "preference",
+             [&](FieldReader& nested) { term.preference = ReadTerm(nested); });
+  return term;
+}
+
+api::NodeAffinity ReadAffinity(FieldReader& fields) {
+  api::NodeAffinity affinity;
+  ReadNested(fields, kRequired, [&](FieldReader& nested) {
+    affinity.required_during_scheduling_ignored_during_execution = ReadSelector(nested);
+  });
+  ReadEach(fields, kPreferred, [&](FieldReader& entry) {
+    affinity.preferred_during_scheduling_ignored_during_execution.push_back(ReadPreferred(entry));
+  });
+  return affinity;
+}
+
+std::vector<std::string> AddedAffinityProblems(const NodeAffinityArgs& args,
+                                               const std::string& path) {
+  std::vector<std::string> problems;
+  if (!args.added_affinity) return problems;
+  const std::string added = FieldPath(path, "addedAffinity");
+  if (const auto& required =
+          args.added_affinity->required_during_scheduling_ignored_during_execution) {
+    const NodeSelectorMatcher matcher = NodeSelectorMatcher::Make(*required);
+    for (const Error& error : matcher.errors()) {
+      problems.push_back(added + "." + std::string(kRequired) + "." + error.message);
+    }
+  }
+  const auto& preferred = args.added_affinity->preferred_during_scheduling_ignored_during_execution;
+  for (const std::string& problem : PreferredTerms::Problems(preferred)) {
+    problems.push_back(added + "." + std::string(kPreferred) + problem);
+  }
+  return problems;
+}
+
+NodeAffinityArgs ReadNodeAffinityArgs(FieldReader& fields) {
+  NodeAffinityArgs args;
+  ReadNested(fields, "addedAffinity",
+             [&](FieldReader& nested) { args.added_affinity = ReadAffinity(nested); });
+  return args;
+}
+
 // Few rows are matched one by one: cheaper than building the sets of all matching nodes.
 constexpr size_t kFewRows = 8;
 // A selector of more spends from the cycle's budget.
@@ -117,7 +179,66 @@ Result<bool> MatchesOrError(const RequiredNodeAffinity& required, const api::Pod
   return false;
 }
 
+bool Counts(const api::PreferredSchedulingTerm& term) {
+  return term.weight != 0 &&
+         !(term.preference.match_expressions.empty() && term.preference.match_fields.empty());
+}
+
+NodeSelectorMatcher MatcherOf(const api::PreferredSchedulingTerm& term) {
+  return NodeSelectorMatcher::Make({{term.preference}});
+}
+
 }  // namespace
+
+std::vector<std::string> PreferredTerms::Problems(
+    std::span<const api::PreferredSchedulingTerm> terms) {
+  // The matcher counts terms of its own; what comes after its index is the same.
+  constexpr std::string_view kOwnIndex = "nodeSelectorTerms[0]";
+  std::vector<std::string> problems;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    if (!Counts(terms[i])) continue;
+    const NodeSelectorMatcher matcher = MatcherOf(terms[i]);
+    for (const Error& error : matcher.errors()) {
+      problems.push_back("[" + std::to_string(i) + "]" + error.message.substr(kOwnIndex.size()));
+    }
+  }
+  return problems;
+}
+
+Result<PreferredTerms> PreferredTerms::Make(std::span<const api::PreferredSchedulingTerm> terms) {
+  PreferredTerms result;
+  bool failed = false;
+  for (const api::PreferredSchedulingTerm& term : terms) {
+    if (!Counts(term)) continue;
+    result.terms_.push_back({MatcherOf(term), term.weight});
+    failed = failed || !result.terms_.back().matcher.errors().empty();
+  }
+  if (failed) return Fail(*AggregateProblems(Problems(terms)));
+  return result;
+}
+
+int64_t PreferredTerms::Score(const api::Node& node) const {
+  int64_t score = 0;
+  for (const Term& term : terms_) {
+    if (term.matcher.Matches(node)) score += term.weight;
+  }
+  return score;
+}
+
+void PreferredTerms::AddScores(const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                               std::span<int64_t> scores) const {
+  NodeSet matching;
+  for (const Term& term : terms_) {
+    matching.Assign(snapshot.num_rows(), false);
+    term.matcher.MatchNodes(snapshot, matching);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      scores[i] += matching.Test(nodes[i]) ? term.weight : 0;
+    }
+  }
+}
+
+constexpr ArgsKind<NodeAffinityArgs> kNodeAffinityArgs =
+    MakeArgsKind<"NodeAffinity", ReadNodeAffinityArgs, AddedAffinityProblems>();
 
 NodeAffinity::NodeAffinity(const NodeAffinityArgs& args, Handle& handle)
     : reasons_(&handle.reasons()),
@@ -133,10 +254,6 @@ NodeAffinity::NodeAffinity(const NodeAffinityArgs& args, Handle& handle)
   if (!preferred.empty()) {
     if (auto terms = PreferredTerms::Make(preferred)) added_preferred_ = std::move(*terms);
   }
-}
-
-Inputs NodeAffinity::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kNodeAffinity, {{Reach::kNode}});
 }
 
 PreFilterResult NodeAffinity::PreFilter(CycleState& state, const PodInfo& pod, const Snapshot&) {

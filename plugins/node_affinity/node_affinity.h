@@ -1,16 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "berth/api/pod.h"
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
 #include "berth/matching.h"
-#include "plugins/node_affinity/args.h"
-#include "plugins/node_affinity/preferred_terms.h"
+#include "berth/result.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
+
+// Preferred node affinity, checked once and then scored often. Terms of weight 0 and terms without
+// expressions and fields count nothing.
+//
+// Thread safety: immutable after Make.
+class PreferredTerms {
+ public:
+  // Errors: terms that cannot be parsed, as Kubernetes prints them.
+  static Result<PreferredTerms> Make(std::span<const api::PreferredSchedulingTerm> terms);
+  // What cannot be parsed, each text beginning with the term's index ("[0].matchExpressions...").
+  static std::vector<std::string> Problems(std::span<const api::PreferredSchedulingTerm> terms);
+
+  // The sum of the weights of the terms that match.
+  int64_t Score(const api::Node& node) const;
+  // Adds the same to scores[i] for nodes[i].
+  void AddScores(const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                 std::span<int64_t> scores) const;
+
+ private:
+  struct Term {
+    NodeSelectorMatcher matcher;
+    int64_t weight = 0;
+  };
+
+  std::vector<Term> terms_;
+};
+
+struct NodeAffinityArgs {
+  // Node affinity that every pod has besides its own.
+  std::optional<api::NodeAffinity> added_affinity;
+};
+
+// Errors: terms that cannot be parsed.
+extern const ArgsKind<NodeAffinityArgs> kNodeAffinityArgs;
 
 // Keeps a pod off nodes that its nodeSelector or required node affinity does not match, and prefers
 // nodes that its preferred node affinity matches. The args may add affinity to every pod.
@@ -36,7 +74,7 @@ class NodeAffinity final : public PreFilterPlugin,
   // `args` are valid.
   NodeAffinity(const NodeAffinityArgs& args, Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const { return Inputs::Of(pod_part::kNodeAffinity, {{Reach::kNode}}); }
 
   // Skips pods without required affinity when none is added. When every term names nodes by
   // metadata.name, the search is narrowed to these.

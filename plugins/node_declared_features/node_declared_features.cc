@@ -40,10 +40,6 @@ Result<QueueingHint> AfterPodUpdate(const api::Pod&, const api::ObjectPtr& old_o
 
 }  // namespace
 
-Inputs NodeDeclaredFeatures::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kNodeFeatures, {{Reach::kNode}});
-}
-
 PreFilterResult NodeDeclaredFeatures::PreFilter(CycleState& state, const PodInfo& pod,
                                                 const Snapshot&) {
   std::vector<std::string_view> required = RequiredNodeFeatures(*pod.pod);

@@ -22,7 +22,7 @@ class NodeDeclaredFeatures final : public PreFilterPlugin,
   explicit NodeDeclaredFeatures(Handle& handle)
       : rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kReason)) {}
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const { return Inputs::Of(pod_part::kNodeFeatures, {{Reach::kNode}}); }
 
   // Skips pods that need no feature.
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,

@@ -20,17 +20,34 @@ class NodeName final : public PreFilterPlugin, public ColumnFilterPlugin, public
   explicit NodeName(Handle& handle)
       : rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kReason)) {}
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const { return Inputs::Of(pod_part::kNodeName, {{Reach::kNode}}); }
 
   // Narrows the search to the node the pod names.
-  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
-                            const Snapshot& snapshot) override;
-  Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                     NodeSet& nodes) const override;
+  PreFilterResult PreFilter(CycleState&, const PodInfo& pod, const Snapshot&) override {
+    const std::string& wanted = pod.pod->spec.node_name;
+    if (wanted.empty()) return {};
+    return {.status = {}, .node_names = std::vector<std::string>{wanted}};
+  }
+  Status Filter(const CycleState&, const PodInfo& pod, const NodeView& node) const override {
+    const std::string& wanted = pod.pod->spec.node_name;
+    if (wanted.empty() || wanted == node.node().metadata.name) return Status::Success();
+    return rejection_;
+  }
+  Status FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override {
+    const std::string& wanted = pod.pod->spec.node_name;
+    if (wanted.empty()) return {};
+    const NodeRow row = snapshot.FindNode(wanted);
+    const bool keep = row != kNoRow && nodes.Test(row);
+    nodes.Assign(nodes.size(), false);
+    if (keep) nodes.Set(row);
+    return {};
+  }
 
   // Only a new node can carry the wanted name.
-  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+  std::vector<ClusterEventWithHint> EventsToRegister() const override {
+    return {{{EventResource::kNode, action::kAdd}, nullptr}};
+  }
 
  private:
   Status rejection_;

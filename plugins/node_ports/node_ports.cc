@@ -71,10 +71,6 @@ Result<QueueingHint> AfterPodDelete(const api::Pod& pod, const api::ObjectPtr& o
 
 }  // namespace
 
-Inputs NodePorts::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kHostPorts, {{Reach::kUsage}});
-}
-
 PreFilterResult NodePorts::PreFilter(CycleState&, const PodInfo& pod, const Snapshot&) {
   if (pod.host_ports.empty()) return {.status = Status::Skip()};
   return {};

@@ -23,7 +23,7 @@ class NodePorts final : public PreFilterPlugin,
   explicit NodePorts(Handle& handle)
       : rejection_(handle.reasons().Make(Code::kUnschedulable, kReason)) {}
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const { return Inputs::Of(pod_part::kHostPorts, {{Reach::kUsage}}); }
 
   // Skips pods without host ports.
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,

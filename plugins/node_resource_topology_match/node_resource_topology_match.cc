@@ -40,10 +40,6 @@ NodeResourceTopologyMatch::NodeResourceTopologyMatch(const NodeResourceTopologyM
       sidecar_container_(
           handle.reasons().Make(Code::kUnschedulable, "cannot align sidecar container")) {}
 
-void NodeResourceTopologyMatch::Update(const Snapshot& snapshot) {
-  topologies_.Update(snapshot, handle_.listers(), handle_.clock().Now());
-}
-
 NodeTopologies::Known NodeResourceTopologyMatch::KnownOf(const NodeView& node) const {
   return topologies_.Of(node, pre_filters_ ? nullptr : &handle_.listers());
 }
@@ -125,8 +121,6 @@ void NodeResourceTopologyMatch::Unreserve(CycleState&, const PodInfo& pod,
                                           std::string_view node_name) {
   topologies_.Unreserve(*pod.pod, node_name);
 }
-
-void NodeResourceTopologyMatch::PostBind(CycleState&, const PodInfo&, std::string_view) {}
 
 std::string NodeResourceTopologyMatch::InTheWayOf(const api::Pod& pod, const NodeView& node) const {
   const NodeTopologies::Known known = KnownOf(node);

@@ -57,14 +57,16 @@ class NodeResourceTopologyMatch final : public PreFilterPlugin,
   Status Reserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
   void Unreserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
   // Does nothing: the pod stays on its way until the watch shows it on its node.
-  void PostBind(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
+  void PostBind(CycleState&, const PodInfo&, std::string_view) override {}
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
   // What each NUMA node lacks; nothing of a pod whose containers are aligned one by one.
   std::string InTheWayOf(const api::Pod& pod, const NodeView& node) const override;
   size_t kept_bytes() const override { return topologies_.bytes(); }
 
  private:
-  void Update(const Snapshot& snapshot);
+  void Update(const Snapshot& snapshot) {
+    topologies_.Update(snapshot, handle_.listers(), handle_.clock().Now());
+  }
   NodeTopologies::Known KnownOf(const NodeView& node) const;
 
   Handle& handle_;

@@ -473,8 +473,6 @@ NumaRequests NumaRequestsOf(const api::Pod& pod) {
   return of;
 }
 
-size_t NumaRequests::bytes() const { return of_pod.size() * sizeof(api::ResourceList::value_type); }
-
 TopologyManager TopologyManagerOf(const api::NodeResourceTopology& topology) {
   TopologyManager manager;
   if (!topology.topology_policies.empty()) {

@@ -45,7 +45,7 @@ struct NumaRequests {
   api::ResourceList of_pod;  // EffectiveRequests()
   size_t count = 0;          // of requests, those of containers and those of the pod
 
-  size_t bytes() const;
+  size_t bytes() const { return of_pod.size() * sizeof(api::ResourceList::value_type); }
 };
 NumaRequests NumaRequestsOf(const api::Pod& pod);
 

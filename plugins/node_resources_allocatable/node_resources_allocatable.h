@@ -8,9 +8,22 @@
 
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
-#include "plugins/node_resources_allocatable/args.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
+
+// Whether nodes that have little to give are preferred, or those that have much.
+enum class AllocatableMode : uint8_t { kLeast, kMost };
+
+struct NodeResourcesAllocatableArgs {
+  // Each name once. A milli-core counts as much as a MiB by default.
+  std::vector<ResourceSpec> resources = {{"cpu", int64_t{1} << 20}, {"memory", 1}};
+  AllocatableMode mode = AllocatableMode::kLeast;
+};
+
+// Of a resource that is named twice the last weight counts. Errors: a weight that is not above 0 or
+// is left out, another mode.
+extern const ArgsKind<NodeResourcesAllocatableArgs> kNodeResourcesAllocatableArgs;
 
 // Prefers nodes that have little to give in all, whatever of it is used, or those that have much,
 // as the args say: the weighted mean of what is allocatable of each resource. So small pods go to
@@ -24,7 +37,7 @@ class NodeResourcesAllocatable final : public ColumnScorePlugin, public ScoreExt
   // `args` are valid.
   NodeResourcesAllocatable(const NodeResourcesAllocatableArgs& args, Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const { return Inputs::Of(0, {{Reach::kNode}}); }
 
   // The weighted mean of the allocatable amounts, cpu in milli-cores and all else in whole units;
   // negative where the least is best. Towards zero; saturates.

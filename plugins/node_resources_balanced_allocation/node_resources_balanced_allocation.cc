@@ -7,6 +7,36 @@
 namespace berth::plugins {
 namespace {
 
+constexpr std::string_view kResources = "resources";
+
+std::vector<std::string> BalancedProblems(const NodeResourcesBalancedAllocationArgs& args,
+                                          const std::string& parent) {
+  const std::vector<ResourceSpec>& resources = args.resources;
+  std::vector<std::string> problems;
+  for (auto at = resources.begin(); at != resources.end(); ++at) {
+    const std::string path =
+        IndexedPath(FieldPath(parent, kResources), static_cast<size_t>(at - resources.begin()));
+    if (std::any_of(resources.begin(), at,
+                    [&](const ResourceSpec& other) { return other.name == at->name; })) {
+      problems.push_back(DuplicateField(path + ".name", Quoted(at->name)));
+    }
+    if (at->weight != 1) {
+      problems.push_back(InvalidField(path + ".weight", std::to_string(at->weight), "must be 1"));
+    }
+  }
+  return problems;
+}
+
+NodeResourcesBalancedAllocationArgs ReadBalancedArgs(FieldReader& fields) {
+  NodeResourcesBalancedAllocationArgs args;
+  args.resources = ReadResources(fields, kResources);
+  return args;
+}
+
+ConfigValue WithBalancedDefaults(const ConfigValue& args, const ArgsFeatures&) {
+  return WithField(args, kResources, WithDefaultResources(args.Find(kResources)));
+}
+
 struct PreScoreState {
   std::vector<AllocationTerm> terms;
 };
@@ -65,6 +95,10 @@ int64_t ScoreOf(std::span<const AllocationTerm> terms, const Allocations& of) {
 
 }  // namespace
 
+constexpr ArgsKind<NodeResourcesBalancedAllocationArgs> kNodeResourcesBalancedAllocationArgs =
+    MakeArgsKind<"NodeResourcesBalancedAllocation", ReadBalancedArgs, BalancedProblems>(
+        WithBalancedDefaults);
+
 NodeResourcesBalancedAllocation::NodeResourcesBalancedAllocation(
     const NodeResourcesBalancedAllocationArgs& args, Handle& handle)
     : resources_(args.resources, handle.resource_names()),
@@ -73,10 +107,6 @@ NodeResourcesBalancedAllocation::NodeResourcesBalancedAllocation(
           .pod_level = handle.features().pod_level_resources,
           .pod_level_status = handle.features().in_place_pod_level_resources_vertical_scaling},
       device_counts_(std::make_unique<DeviceCounts>(handle)) {}
-
-Inputs NodeResourcesBalancedAllocation::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
-}
 
 std::vector<AllocationTerm> NodeResourcesBalancedAllocation::TermsFor(const PodInfo& pod) const {
   const std::vector<int64_t> amounts = resources_.PodAmounts(*pod.pod, pod_options_);

@@ -3,14 +3,22 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
 #include "plugins/dynamic_resources/device_counts.h"
-#include "plugins/node_resources_balanced_allocation/args.h"
 #include "plugins/shared/allocation.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
+
+struct NodeResourcesBalancedAllocationArgs {
+  std::vector<ResourceSpec> resources = DefaultResourceSpecs();
+};
+
+// Errors: a resource named twice, a weight other than 1.
+extern const ArgsKind<NodeResourcesBalancedAllocationArgs> kNodeResourcesBalancedAllocationArgs;
 
 // Prefers nodes whose resources would be used more evenly with the pod than without it.
 //
@@ -30,7 +38,9 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
   // `args` are valid.
   NodeResourcesBalancedAllocation(const NodeResourcesBalancedAllocationArgs& args, Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const {
+    return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
+  }
 
   // Skips pods that request none of the resources.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

@@ -6,7 +6,7 @@
 
 #include "plugins/shared/allocation_strategy.h"
 #include "plugins/shared/args_kind.h"
-#include "plugins/shared/function_shape.h"
+#include "plugins/shared/args_reader.h"
 
 namespace berth::plugins {
 

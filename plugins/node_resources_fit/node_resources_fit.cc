@@ -287,10 +287,6 @@ NodeResourcesFit::NodeResourcesFit(const NodeResourcesFitArgs& args, Handle& han
       scored_(args.scoring_strategy.resources, handle.resource_names()),
       device_counts_(std::make_unique<DeviceCounts>(handle)) {}
 
-Inputs NodeResourcesFit::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
-}
-
 bool NodeResourcesFit::IsIgnored(std::string_view resource) const {
   if (ignored_resources_.empty() && ignored_resource_groups_.empty()) return false;
   return IsExtendedResourceName(resource) &&

@@ -108,7 +108,9 @@ class NodeResourcesFit final : public PreFilterPlugin,
   // `args` are valid; `handle` outlives the plugin.
   NodeResourcesFit(const NodeResourcesFitArgs& args, Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const {
+    return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
+  }
 
   // Never skips: the number of pods is always checked.
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,

@@ -21,18 +21,10 @@ NodeUnschedulable::NodeUnschedulable(Handle& handle)
     : rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kReason)),
       comparison_operators_(handle.features().taint_toleration_comparison_operators) {}
 
-Inputs NodeUnschedulable::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kTolerations, {{Reach::kNode}});
-}
-
 bool NodeUnschedulable::ToleratesUnschedulable(const api::Pod& pod) const {
   static const api::Taint kTaint{"node.kubernetes.io/unschedulable", "",
                                  std::string(api::kTaintEffectNoSchedule)};
   return Tolerates(pod.spec.tolerations, kTaint, comparison_operators_);
-}
-
-PreFilterResult NodeUnschedulable::PreFilter(CycleState&, const PodInfo&, const Snapshot&) {
-  return {};
 }
 
 Status NodeUnschedulable::Filter(const CycleState&, const PodInfo& pod,

@@ -75,7 +75,7 @@ VolumeProblem AddVolume(const api::Pod& pod, const api::Volume& volume, bool mig
     if (!is_new) return {};
     return {"looking up PVC " + namespace_ + "/" + *name + ": " + ClaimNotFound(*name), true};
   }
-  if (volume.ephemeral && !IsOwnedBy(*claim, pod)) return {ClaimNotOwned(*claim, pod)};
+  if (volume.ephemeral && !IsMadeFor(*claim, pod)) return {ClaimNotOwned(*claim, pod)};
   if (auto attached = VolumeOf(*claim, migrated, listers)) out.push_back(std::move(*attached));
   return {};
 }

@@ -49,17 +49,6 @@ Result<QueueingHint> AfterPodDelete(const api::Pod&, const api::ObjectPtr& old_o
                  std::ranges::any_of(change->old_object->spec.volumes, MayBeAttached));
 }
 
-Result<QueueingHint> AfterClaimAdd(const api::Pod& pod, const api::ObjectPtr& old_object,
-                                   const api::ObjectPtr& new_object) {
-  const auto change = AsUpdate<api::PersistentVolumeClaim>(old_object, new_object);
-  if (!change) return Fail(change.error());
-  const api::ObjectMeta& claim = change->new_object->metadata;
-  if (claim.namespace_ != pod.metadata.namespace_) return QueueingHint::kQueueSkip;
-  return QueueIf(std::ranges::any_of(pod.spec.volumes, [&](const api::Volume& volume) {
-    return ClaimNameOf(pod, volume) == claim.name;
-  }));
-}
-
 // Generic ephemeral volumes are left out, as upstream.
 Result<QueueingHint> AfterDetach(const api::Pod& pod, const api::ObjectPtr& old_object,
                                  const api::ObjectPtr& new_object) {
@@ -85,7 +74,7 @@ std::vector<ClusterEventWithHint> VolumeLimitEvents() {
       {{EventResource::kCsiNode, action::kAdd}, nullptr},
       {{EventResource::kCsiNode, action::kUpdate}, AfterCsiNodeUpdate},
       {{EventResource::kAssignedPod, action::kDelete}, AfterPodDelete},
-      {{EventResource::kPersistentVolumeClaim, action::kAdd}, AfterClaimAdd},
+      {{EventResource::kPersistentVolumeClaim, action::kAdd}, AfterClaim},
       {{EventResource::kVolumeAttachment, action::kDelete}, AfterDetach},
   };
 }

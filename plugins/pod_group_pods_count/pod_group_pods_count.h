@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -24,11 +25,27 @@ class PodGroupPodsCount final : public PlacementScorePlugin {
 
   // How many pods of the group would have a node, those included that have one already: so one pod
   // more or less counts little in a group that runs.
-  ScoreResult ScorePlacement(CycleState& state, const PodGroupInfo& group, const Snapshot& snapshot,
-                             const PodGroupAssignments& placement) override;
+  ScoreResult ScorePlacement(CycleState&, const PodGroupInfo& group, const Snapshot&,
+                             const PodGroupAssignments& placement) override {
+    size_t scheduled = 0;
+    group.ForEachPodGroup([&](const api::PodGroup& pod_group) {
+      const api::ObjectMeta& metadata = pod_group.metadata;
+      const PodGroupState* pods = handle_.pod_groups().Find(metadata.namespace_, metadata.name);
+      if (pods != nullptr) scheduled += pods->scheduled;
+    });
+    return {static_cast<int64_t>(scheduled + placement.assignments.size())};
+  }
   // The most pods become 100. Error: there are none at all.
-  Status NormalizePlacementScores(CycleState& state, const PodGroupInfo& group,
-                                  std::span<int64_t> scores) override;
+  Status NormalizePlacementScores(CycleState& state, const PodGroupInfo&,
+                                  std::span<int64_t> scores) override {
+    const int64_t most = scores.empty() ? 0 : *std::max_element(scores.begin(), scores.end());
+    if (most <= 0) {
+      return state.reasons().Error(
+          "no pods from pod group are assigned to any of the candidate placements");
+    }
+    for (int64_t& score : scores) score = score * kMaxNodeScore / most;
+    return {};
+  }
 
  private:
   Handle& handle_;

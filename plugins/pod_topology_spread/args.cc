@@ -2,7 +2,6 @@
 #include "plugins/pod_topology_spread/args.h"
 
 #include <algorithm>
-#include <iterator>
 #include <span>
 
 namespace berth::plugins {

@@ -14,7 +14,10 @@ class PrioritySort final : public QueueSortPlugin {
 
   // Filters and scores nothing.
   Inputs DeclaredInputs() const { return Inputs::Of(0, {}); }
-  bool Less(const QueueSortKey& a, const QueueSortKey& b) const override;
+  bool Less(const QueueSortKey& a, const QueueSortKey& b) const override {
+    if (a.pod->priority() != b.pod->priority()) return a.pod->priority() > b.pod->priority();
+    return a.timestamp < b.timestamp;
+  }
 };
 
 }  // namespace berth::plugins

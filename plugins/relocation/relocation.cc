@@ -10,6 +10,34 @@
 namespace berth::plugins {
 namespace {
 
+constexpr std::string_view kMinPendingSeconds = "minPendingSeconds";
+constexpr std::string_view kMaxMovesPerHour = "maxMovesPerHour";
+constexpr std::string_view kMaxMovesPerPod = "maxMovesPerPod";
+
+RelocationArgs ReadRelocationArgs(FieldReader& fields) {
+  RelocationArgs args;
+  fields.Read(kMinPendingSeconds, args.min_pending_seconds);
+  fields.Read(kMaxMovesPerHour, args.max_moves_per_hour);
+  fields.Read(kMaxMovesPerPod, args.max_moves_per_pod);
+  return args;
+}
+
+std::vector<std::string> RelocationProblems(const RelocationArgs& args, const std::string& path) {
+  std::vector<std::string> problems;
+  CheckRange(args.min_pending_seconds, 0, 86'400, FieldPath(path, kMinPendingSeconds), problems);
+  CheckRange(args.max_moves_per_hour, 1, 10'000, FieldPath(path, kMaxMovesPerHour), problems);
+  CheckRange(args.max_moves_per_pod, 1, 100, FieldPath(path, kMaxMovesPerPod), problems);
+  return problems;
+}
+
+ConfigValue WithRelocationDefaults(const ConfigValue& args, const ArgsFeatures&) {
+  const RelocationArgs defaults;
+  ConfigValue with =
+      WithDefault(args, kMinPendingSeconds, ConfigValue(defaults.min_pending_seconds));
+  with = WithDefault(with, kMaxMovesPerHour, ConfigValue(defaults.max_moves_per_hour));
+  return WithDefault(with, kMaxMovesPerPod, ConfigValue(defaults.max_moves_per_pod));
+}
+
 constexpr std::string_view kPrefix = "relocation: ";
 constexpr Duration kHour = std::chrono::hours(1);
 // After a search, or moves that came to nothing, a pod waits at least so long.
@@ -38,6 +66,9 @@ std::string_view WhyNotAtAll(const PodInfo& pod) {
 }
 
 }  // namespace
+
+constexpr ArgsKind<RelocationArgs> kRelocationArgs =
+    MakeArgsKind<"Relocation", ReadRelocationArgs, RelocationProblems>(WithRelocationDefaults);
 
 RelocationBooks::RelocationBooks(Handle& handle)
     : Evictions(handle, Relocation::kName, kFirstNumber) {}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "berth/api/pod.h"
 #include "berth/config_value.h"
 #include "berth/field_errors.h"
+#include "plugins/shared/broken_linear_function.h"
 
 namespace berth::plugins {
 
@@ -77,5 +79,12 @@ ConfigValue WithDefaultResources(const ConfigValue* list);
 
 // "path.field", or "field" where there is no path.
 std::string FieldPath(std::string_view path, std::string_view field);
+
+std::vector<UtilizationShapePoint> ReadShape(FieldReader& fields, std::string_view field);
+
+// Adds what is wrong with the shape at `path`: it needs a point, utilizations that increase within
+// 0..100, and scores within 0..10.
+void ValidateShape(std::span<const UtilizationShapePoint> shape, std::string_view path,
+                   std::vector<std::string>& problems);
 
 }  // namespace berth::plugins

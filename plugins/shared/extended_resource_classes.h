@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "berth/api/device_class.h"
+#include "berth/api/resource_claim.h"
 #include "berth/listers.h"
 
 namespace berth::plugins {

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod.h"
+#include "berth/volumes.h"
+#include "plugins/shared/hint_objects.h"
 
 // Which claims are a pod's.
 namespace berth::plugins {
@@ -33,24 +34,16 @@ inline bool IsClaimOf(const api::Pod& pod, const api::PersistentVolumeClaim& cla
          UsesClaim(pod, claim.metadata.name);
 }
 
-// The name of the claim that is made for an ephemeral volume of the pod.
-inline std::string EphemeralClaimName(const api::Pod& pod, const api::Volume& volume) {
-  return pod.metadata.name + "-" + volume.name;
-}
-
-// The claim that the volume stands for; nullopt: none.
-inline std::optional<std::string> ClaimNameOf(const api::Pod& pod, const api::Volume& volume) {
-  if (volume.persistent_volume_claim) return volume.persistent_volume_claim->claim_name;
-  if (volume.ephemeral) return EphemeralClaimName(pod, volume);
-  return std::nullopt;
-}
-
-// Whether the claim was made for the pod, not for one that had its name before, or by hand.
-inline bool IsOwnedBy(const api::PersistentVolumeClaim& claim, const api::Pod& pod) {
-  const auto& owners = claim.metadata.owner_references;
-  const auto owner = std::ranges::find_if(owners, [](const auto& o) { return o.controller; });
-  return owner != owners.end() && owner->uid == pod.metadata.uid &&
-         claim.metadata.namespace_ == pod.metadata.namespace_;
+// Of the addition or a change of a claim: whether a volume of the pod stands for the claim.
+inline Result<QueueingHint> AfterClaim(const api::Pod& pod, const api::ObjectPtr& old_object,
+                                       const api::ObjectPtr& new_object) {
+  const auto change = AsUpdate<api::PersistentVolumeClaim>(old_object, new_object);
+  if (!change) return Fail(change.error());
+  const api::ObjectMeta& claim = change->new_object->metadata;
+  if (claim.namespace_ != pod.metadata.namespace_) return QueueingHint::kQueueSkip;
+  return QueueIf(std::ranges::any_of(pod.spec.volumes, [&](const api::Volume& volume) {
+    return ClaimNameOf(pod, volume) == claim.name;
+  }));
 }
 
 // Texts of kube-scheduler.

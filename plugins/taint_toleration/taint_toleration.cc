@@ -33,20 +33,12 @@ TaintToleration::TaintToleration(Handle& handle)
     : rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kReason)),
       comparison_operators_(handle.features().taint_toleration_comparison_operators) {}
 
-Inputs TaintToleration::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kTolerations, {{Reach::kNode}});
-}
-
 int64_t TaintToleration::CountIntolerable(std::span<const api::Toleration> tolerations,
                                           std::span<const api::Taint> taints) const {
   return std::count_if(taints.begin(), taints.end(), [&](const api::Taint& taint) {
     return taint.effect == api::kTaintEffectPreferNoSchedule &&
            !Tolerates(tolerations, taint, comparison_operators_);
   });
-}
-
-PreFilterResult TaintToleration::PreFilter(CycleState&, const PodInfo&, const Snapshot&) {
-  return {};
 }
 
 Status TaintToleration::Filter(const CycleState& state, const PodInfo& pod,

@@ -27,10 +27,9 @@ class TaintToleration final : public PreFilterPlugin,
 
   explicit TaintToleration(Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const { return Inputs::Of(pod_part::kTolerations, {{Reach::kNode}}); }
 
-  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
-                            const Snapshot& snapshot) override;
+  PreFilterResult PreFilter(CycleState&, const PodInfo&, const Snapshot&) override { return {}; }
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
   Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                      NodeSet& nodes) const override;

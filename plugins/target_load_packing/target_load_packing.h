@@ -6,10 +6,24 @@
 #include <string_view>
 
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/node_metrics.h"
 #include "berth/in_tree/points.h"
-#include "plugins/target_load_packing/args.h"
+#include "plugins/shared/args_kind.h"
 
 namespace berth::plugins {
+
+struct TargetLoadPackingArgs {
+  NodeMetricsSource source;
+  // What a container is expected to use that names neither a request nor a limit.
+  int64_t default_milli_cpu = 1000;
+  // What one is that names no limit, as a multiple of its request.
+  double requests_multiplier = 1.5;
+  int64_t target_utilization = 40;  // in percent, from 1 to 100
+};
+
+// Errors: a source that is none or that is not read here, a multiplier that is no number, or is
+// negative, a target above 100.
+extern const ArgsKind<TargetLoadPackingArgs> kTargetLoadPackingArgs;
 
 // Packs pods onto nodes until the cpu that is measured there, with what new pods are expected to
 // use, reaches a target; beyond it the emptier node is preferred.

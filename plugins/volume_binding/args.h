@@ -5,7 +5,7 @@
 
 #include "berth/time.h"
 #include "plugins/shared/args_kind.h"
-#include "plugins/shared/function_shape.h"
+#include "plugins/shared/args_reader.h"
 
 namespace berth::plugins {
 

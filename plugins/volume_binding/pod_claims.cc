@@ -6,31 +6,15 @@
 
 #include "berth/field_errors.h"
 #include "berth/volumes.h"
-#include "plugins/volume_binding/volume_affinity.h"
 
 namespace berth::plugins {
 namespace {
 
 constexpr std::string_view kStorage = "storage";
 
-api::Quantity StorageOf(const api::ResourceList& list) {
-  const api::Quantity* storage = api::Find(list, kStorage);
-  return storage == nullptr ? api::Quantity() : *storage;
-}
-
 const api::Quantity* SizeLimit(const api::CSIStorageCapacity& capacity) {
   if (capacity.maximum_volume_size) return &*capacity.maximum_volume_size;
   return capacity.capacity ? &*capacity.capacity : nullptr;
-}
-
-std::string_view VolumeMode(const std::optional<std::string>& mode) {
-  return mode ? std::string_view(*mode) : "Filesystem";
-}
-
-bool HasModes(const std::vector<std::string>& modes, const std::vector<std::string>& wanted) {
-  return std::ranges::all_of(wanted, [&](const std::string& mode) {
-    return std::ranges::find(modes, mode) != modes.end();
-  });
 }
 
 BoundClaim LookAtBound(const api::PersistentVolumeClaim& claim, const AssumedVolumes& volumes) {
@@ -51,15 +35,6 @@ BoundClaim LookAtBound(const api::PersistentVolumeClaim& claim, const AssumedVol
   return bound;
 }
 
-// Whether the volume would do for the claim, to which it may be promised already.
-bool Fits(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
-  return StorageOf(volume.spec.capacity) >= StorageOf(claim.spec.resources.requests) &&
-         VolumeMode(volume.spec.volume_mode) == VolumeMode(claim.spec.volume_mode) &&
-         volume.spec.volume_attributes_class_name.value_or("") ==
-             claim.spec.volume_attributes_class_name.value_or("") &&
-         !volume.metadata.deletion_timestamp;
-}
-
 void FindMatching(const AssumedVolumes& volumes, DelayedClaim& delayed) {
   const api::PersistentVolumeClaim& claim = *delayed.claim;
   std::optional<LabelSelectorMatcher> selector;
@@ -76,17 +51,17 @@ void FindMatching(const AssumedVolumes& volumes, DelayedClaim& delayed) {
   std::vector<const api::PersistentVolume*> free;
   volumes.ForEachVolumeOfClass(StorageClassOf(claim), [&](const api::PersistentVolume& volume) {
     const bool promised = IsPromisedTo(volume, claim);
-    if ((volume.spec.claim_ref && !promised) || !Fits(volume, claim)) return;
+    if ((volume.spec.claim_ref && !promised) || !MayServe(volume, claim)) return;
     if (promised) {
       delayed.promised.push_back({&volume, VolumeAffinity(volume.spec.node_affinity)});
     } else if (volume.status.phase == api::kVolumeAvailable &&
                (!selector || selector->Matches(volume.metadata.labels)) &&
-               HasModes(volume.spec.access_modes, claim.spec.access_modes)) {
+               HasModes(volume, claim)) {
       free.push_back(&volume);
     }
   });
   std::ranges::stable_sort(free, {}, [](const api::PersistentVolume* volume) {
-    return StorageOf(volume->spec.capacity);
+    return StorageIn(volume->spec.capacity);
   });
   for (const api::PersistentVolume* volume : free) delayed.free.Add(*volume);
 }
@@ -224,7 +199,7 @@ Result<PodClaims> FindPodClaims(const api::Pod& pod, Handle& handle) {
   const auto rest = std::ranges::stable_partition(
       claims.delayed, [](const DelayedClaim& delayed) { return delayed.selected_node != nullptr; });
   std::ranges::stable_sort(rest, {}, [](const DelayedClaim& delayed) {
-    return StorageOf(delayed.claim->spec.resources.requests);
+    return StorageIn(delayed.claim->spec.resources.requests);
   });
   for (DelayedClaim& delayed : claims.delayed) {
     if (delayed.selected_node == nullptr) FindMatching(volumes, delayed);

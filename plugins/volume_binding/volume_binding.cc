@@ -16,6 +16,7 @@
 #include "berth/volumes.h"
 #include "plugins/shared/csi_migration.h"
 #include "plugins/shared/hint_objects.h"
+#include "plugins/shared/pod_claims.h"
 #include "plugins/shared/spend_on_nodes.h"
 #include "plugins/volume_binding/assumed_pod_volumes.h"
 #include "plugins/volume_binding/pod_claims.h"
@@ -379,17 +380,6 @@ Result<QueueingHint> AfterStorageClassChange(const api::Pod&, const ObjectPtr& o
                  change->old_object->allowed_topologies != change->new_object->allowed_topologies);
 }
 
-Result<QueueingHint> AfterClaimChange(const api::Pod& pod, const ObjectPtr& old_object,
-                                      const ObjectPtr& new_object) {
-  const auto change = AsUpdate<api::PersistentVolumeClaim>(old_object, new_object);
-  if (!change) return Fail(change.error());
-  const api::ObjectMeta& claim = change->new_object->metadata;
-  if (claim.namespace_ != pod.metadata.namespace_) return QueueingHint::kQueueSkip;
-  return QueueIf(std::ranges::any_of(pod.spec.volumes, [&](const api::Volume& volume) {
-    return ClaimNameOf(pod, volume) == claim.name;
-  }));
-}
-
 Result<QueueingHint> AfterCsiNodeChange(const api::Pod&, const ObjectPtr& old_object,
                                         const ObjectPtr& new_object) {
   const auto change = AsUpdate<api::CSINode>(old_object, new_object);
@@ -444,7 +434,7 @@ std::vector<ClusterEventWithHint> VolumeBindingEvents() {
   using action::kUpdate;
   return {
       {{EventResource::kStorageClass, kAdd | kUpdate}, AfterStorageClassChange},
-      {{EventResource::kPersistentVolumeClaim, kAdd | kUpdate}, AfterClaimChange},
+      {{EventResource::kPersistentVolumeClaim, kAdd | kUpdate}, AfterClaim},
       {{EventResource::kPersistentVolume, kAdd | kUpdate}},
       {{EventResource::kNode, kAdd | action::kUpdateNodeLabel}},
       {{EventResource::kCsiNode, kAdd | kUpdate}, AfterCsiNodeChange},
@@ -481,8 +471,6 @@ VolumeBinding::VolumeBinding(const VolumeBindingArgs& args, Handle& handle)
     rejections_[bits] = handle.reasons().Make(Code::kUnschedulableAndUnresolvable, ReasonsOf(bits));
   }
 }
-
-Inputs VolumeBinding::DeclaredInputs() const { return Inputs::EachPod(); }
 
 PreFilterResult VolumeBinding::PreFilter(CycleState& state, const PodInfo& pod, const Snapshot&) {
   if (!HasClaims(*pod.pod)) return {.status = Status::Skip()};

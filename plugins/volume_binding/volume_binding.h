@@ -51,7 +51,7 @@ class VolumeBinding final : public PreFilterPlugin,
   // `args` are valid; `handle` must outlive the plugin.
   VolumeBinding(const VolumeBindingArgs& args, Handle& handle);
 
-  Inputs DeclaredInputs() const;
+  Inputs DeclaredInputs() const { return Inputs::EachPod(); }
   void SetCalledPoints(const CalledPoints& points) override { called_ = points; }
 
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <absl/functional/function_ref.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,9 +22,7 @@
 // struct needs a table and nothing else:
 //
 //   template <>
-//   struct FieldsOf<Taint> {
-//     static constexpr auto kFields = Table(Field<1, &Taint::key>("key"), ...);
-//   };
+//   inline constexpr auto kFieldsOf<Taint> = Table(Field<1, &Taint::key>("key"), ...);
 namespace berth::api {
 
 // One member: its number in protobuf, its place in the struct, its name in JSON.
@@ -63,8 +65,20 @@ constexpr NestedFields<number, Fields...> Nested(Fields... fields) {
   return {Table(fields...)};
 }
 
+// The table of most kinds of objects.
 template <typename T>
-struct FieldsOf;
+constexpr auto ObjectTable() {
+  return Table(Field<1, &T::metadata>("metadata"), Field<2, &T::spec>("spec"));
+}
+template <typename T>
+constexpr auto ObjectTableWithStatus() {
+  return Table(Field<1, &T::metadata>("metadata"), Field<2, &T::spec>("spec"),
+               Field<3, &T::status>("status"));
+}
+
+struct NoTable {};
+template <typename T>
+inline constexpr auto kFieldsOf = NoTable();
 
 template <typename... Fields>
 constexpr size_t CountFields(const FieldList<Fields...>& fields);
@@ -90,7 +104,7 @@ constexpr size_t CountFields(const FieldList<Fields...>& fields) {
 }
 
 template <typename T>
-concept Struct = requires { FieldsOf<T>::kFields; };
+concept Struct = !std::is_same_v<decltype(kFieldsOf<T>), const NoTable>;
 
 template <typename T>
 inline constexpr bool kIsNested = false;
@@ -160,6 +174,21 @@ void SortMap(Map& map) {
   const auto kept = std::unique(map.rbegin(), map.rend(),
                                 [](const auto& a, const auto& b) { return a.first == b.first; });
   map.erase(map.begin(), kept.base());
+}
+
+// What `read(forgiven)` returns one by one, as a Trail that forgives so many failures lets it read;
+// each time after `clear()`. More than 16 are one: they cost a reading each.
+std::vector<FieldDamage> ReadInSpiteOfDamage(
+    absl::FunctionRef<std::optional<FieldDamage>(size_t forgiven)> read,
+    absl::FunctionRef<void()> clear);
+
+// Fills `object`, which is as it was made, with what can be read of it, and lists the rest in its
+// metadata.damage. `read(forgiven)` reads it as a Trail that forgives so many failures lets it, and
+// returns the next one.
+template <typename T, typename Read>
+void ReadAllThatCanBe(T& object, Read read) {
+  auto damage = ReadInSpiteOfDamage(read, [&object] { object = T(); });
+  if (!damage.empty()) object.metadata.damage = std::move(damage);
 }
 
 }  // namespace berth::api

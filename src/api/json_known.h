@@ -79,9 +79,9 @@ constexpr void Collect(const FieldList<Fields...>& fields, JsonMember*& next) {
 
 template <Struct T>
 constexpr auto MembersOf() {
-  std::array<JsonMember, CountFields(FieldsOf<T>::kFields)> members;
+  std::array<JsonMember, CountFields(kFieldsOf<T>)> members;
   JsonMember* next = members.data();
-  Collect<T>(FieldsOf<T>::kFields, next);
+  Collect<T>(kFieldsOf<T>, next);
   return members;
 }
 

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "src/api/damage.h"
 #include "src/api/decode.h"
-#include "src/api/json_error.h"
+#include "src/api/field_table.h"
 #include "src/api/json_known.h"
 #include "src/api/json_object_reader.h"
 #include "src/api/json_parser.h"
+#include "src/api/json_scan.h"
 #include "src/api/tables.h"
 #include "src/api/tree_reader.h"
 #include "src/api/wire_types.h"

@@ -64,7 +64,7 @@ void WriteFields(const T& value, const FieldList<Fields...>& fields, JsonObject&
 template <Struct T>
 void Write(const T& value, std::string& out) {
   JsonObject object(out);
-  WriteFields(value, FieldsOf<T>::kFields, object);
+  WriteFields(value, kFieldsOf<T>, object);
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ std::string EncodeJson(const T& value) {
   JsonObject object(out);
   object.Add("apiVersion", KindOf<T>::kApiVersion);
   object.Add("kind", KindOf<T>::kKind);
-  WriteFields(value, FieldsOf<T>::kFields, object);
+  WriteFields(value, kFieldsOf<T>, object);
   object.Close();
   return out;
 }

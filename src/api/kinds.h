@@ -6,14 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "berth/api/device_class.h"
 #include "berth/api/meta.h"
 #include "berth/api/node.h"
 #include "berth/api/node_resource_topology.h"
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod.h"
-#include "berth/api/pod_disruption_budget.h"
 #include "berth/api/resource_claim.h"
 #include "berth/api/resource_slice.h"
 #include "berth/api/scheduling.h"

@@ -5,9 +5,7 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "berth/plugin_kinds.h"
 #include "src/api/json_scan.h"

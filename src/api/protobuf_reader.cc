@@ -6,8 +6,8 @@
 #include <protozero/pbf_reader.hpp>
 #include <type_traits>
 
-#include "src/api/damage.h"
 #include "src/api/decode.h"
+#include "src/api/field_table.h"
 #include "src/api/tables.h"
 #include "src/api/time_format.h"
 #include "src/api/wire_types.h"
@@ -262,11 +262,11 @@ template <Struct T>
 bool ReadStruct(pbf_reader message, T& out, Trail& trail) {
   // Caught at each level, so that the path leads to the damage.
   try {
-    if (!ReadFields(message, out, FieldsOf<T>::kFields, trail)) return false;
+    if (!ReadFields(message, out, kFieldsOf<T>, trail)) return false;
   } catch (const protozero::exception& error) {
     if (!trail.Fail(std::string("malformed protobuf: ") + error.what())) return false;
   }
-  FieldsOf<T>::kFields.Apply([&](const auto&... field) { (SortMapOf(out, field), ...); });
+  kFieldsOf<T>.Apply([&](const auto&... field) { (SortMapOf(out, field), ...); });
   return true;
 }
 

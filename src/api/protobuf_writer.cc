@@ -139,7 +139,7 @@ void WriteFields(const T& value, const FieldList<Fields...>& fields, TextFilter*
 
 template <Struct T>
 void WriteStruct(const T& value, TextFilter* filter, pbf_writer& out) {
-  WriteFields(value, FieldsOf<T>::kFields, filter, out);
+  WriteFields(value, kFieldsOf<T>, filter, out);
 }
 
 }  // namespace

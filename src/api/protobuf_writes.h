@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/api/event.h"
+#include "src/api/writes.h"
 
 // The bodies of writes.h that are sent for every pod, as protobuf in Kubernetes' envelope: for
 // servers that read it, to which it is a fraction of the work that JSON is.

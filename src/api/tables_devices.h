@@ -11,143 +11,108 @@
 namespace berth::api {
 
 template <>
-struct FieldsOf<DeviceAttribute> {
-  static constexpr auto kFields = Table(
-      Field<2, &DeviceAttribute::int_>("int"), Field<3, &DeviceAttribute::bool_>("bool"),
-      Field<4, &DeviceAttribute::string>("string"), Field<5, &DeviceAttribute::version>("version"),
-      Field<6, &DeviceAttribute::ints>("ints"), Field<7, &DeviceAttribute::bools>("bools"),
-      Field<8, &DeviceAttribute::strings>("strings"),
-      Field<9, &DeviceAttribute::versions>("versions"));
-};
+inline constexpr auto kFieldsOf<DeviceAttribute> = Table(
+    Field<2, &DeviceAttribute::int_>("int"), Field<3, &DeviceAttribute::bool_>("bool"),
+    Field<4, &DeviceAttribute::string>("string"), Field<5, &DeviceAttribute::version>("version"),
+    Field<6, &DeviceAttribute::ints>("ints"), Field<7, &DeviceAttribute::bools>("bools"),
+    Field<8, &DeviceAttribute::strings>("strings"),
+    Field<9, &DeviceAttribute::versions>("versions"));
 
 template <>
-struct FieldsOf<CapacityRequestPolicyRange> {
-  static constexpr auto kFields = Table(Field<1, &CapacityRequestPolicyRange::min>("min"),
-                                        Field<2, &CapacityRequestPolicyRange::max>("max"),
-                                        Field<3, &CapacityRequestPolicyRange::step>("step"));
-};
+inline constexpr auto kFieldsOf<CapacityRequestPolicyRange> =
+    Table(Field<1, &CapacityRequestPolicyRange::min>("min"),
+          Field<2, &CapacityRequestPolicyRange::max>("max"),
+          Field<3, &CapacityRequestPolicyRange::step>("step"));
 
 template <>
-struct FieldsOf<CapacityRequestPolicy> {
-  static constexpr auto kFields =
-      Table(Field<1, &CapacityRequestPolicy::default_>("default"),
-            Field<3, &CapacityRequestPolicy::valid_values>("validValues"),
-            Field<4, &CapacityRequestPolicy::valid_range>("validRange"));
-};
+inline constexpr auto kFieldsOf<CapacityRequestPolicy> =
+    Table(Field<1, &CapacityRequestPolicy::default_>("default"),
+          Field<3, &CapacityRequestPolicy::valid_values>("validValues"),
+          Field<4, &CapacityRequestPolicy::valid_range>("validRange"));
 
 template <>
-struct FieldsOf<DeviceCapacity> {
-  static constexpr auto kFields = Table(Field<1, &DeviceCapacity::value>("value"),
-                                        Field<2, &DeviceCapacity::request_policy>("requestPolicy"));
-};
+inline constexpr auto kFieldsOf<DeviceCapacity> =
+    Table(Field<1, &DeviceCapacity::value>("value"),
+          Field<2, &DeviceCapacity::request_policy>("requestPolicy"));
 
 template <>
-struct FieldsOf<Counter> {
-  static constexpr auto kFields = Table(Field<1, &Counter::value>("value"));
-};
+inline constexpr auto kFieldsOf<Counter> = Table(Field<1, &Counter::value>("value"));
 
 template <>
-struct FieldsOf<CounterSet> {
-  static constexpr auto kFields =
-      Table(Field<1, &CounterSet::name>("name"), Field<2, &CounterSet::counters>("counters"));
-};
+inline constexpr auto kFieldsOf<CounterSet> =
+    Table(Field<1, &CounterSet::name>("name"), Field<2, &CounterSet::counters>("counters"));
 
 template <>
-struct FieldsOf<DeviceCounterConsumption> {
-  static constexpr auto kFields =
-      Table(Field<1, &DeviceCounterConsumption::counter_set>("counterSet"),
-            Field<2, &DeviceCounterConsumption::counters>("counters"),
-            Field<3, &DeviceCounterConsumption::compatibility_groups>("compatibilityGroups"));
-};
+inline constexpr auto kFieldsOf<DeviceCounterConsumption> =
+    Table(Field<1, &DeviceCounterConsumption::counter_set>("counterSet"),
+          Field<2, &DeviceCounterConsumption::counters>("counters"),
+          Field<3, &DeviceCounterConsumption::compatibility_groups>("compatibilityGroups"));
 
 template <>
-struct FieldsOf<DeviceTaint> {
-  static constexpr auto kFields = Table(
-      Field<1, &DeviceTaint::key>("key"), Field<2, &DeviceTaint::value>("value"),
-      Field<3, &DeviceTaint::effect>("effect"), Field<4, &DeviceTaint::time_added>("timeAdded"));
-};
+inline constexpr auto kFieldsOf<DeviceTaint> = Table(
+    Field<1, &DeviceTaint::key>("key"), Field<2, &DeviceTaint::value>("value"),
+    Field<3, &DeviceTaint::effect>("effect"), Field<4, &DeviceTaint::time_added>("timeAdded"));
 
 template <>
-struct FieldsOf<NodeAllocatableMapping> {
-  static constexpr auto kFields =
-      Table(Field<1, &NodeAllocatableMapping::capacity_key>("capacityKey"),
-            Field<2, &NodeAllocatableMapping::capacity_multiplier>("capacityMultiplier"),
-            Field<3, &NodeAllocatableMapping::device_multiplier>("deviceMultiplier"));
-};
+inline constexpr auto kFieldsOf<NodeAllocatableMapping> =
+    Table(Field<1, &NodeAllocatableMapping::capacity_key>("capacityKey"),
+          Field<2, &NodeAllocatableMapping::capacity_multiplier>("capacityMultiplier"),
+          Field<3, &NodeAllocatableMapping::device_multiplier>("deviceMultiplier"));
 
 template <>
-struct FieldsOf<NodeAllocatableOverhead> {
-  static constexpr auto kFields =
-      Table(Field<1, &NodeAllocatableOverhead::per_pod>("perPod"),
-            Field<2, &NodeAllocatableOverhead::per_container>("perContainer"));
-};
+inline constexpr auto kFieldsOf<NodeAllocatableOverhead> =
+    Table(Field<1, &NodeAllocatableOverhead::per_pod>("perPod"),
+          Field<2, &NodeAllocatableOverhead::per_container>("perContainer"));
 
 template <>
-struct FieldsOf<NodeAllocatableResource> {
-  static constexpr auto kFields = Table(Field<3, &NodeAllocatableResource::mapping>("mapping"),
-                                        Field<4, &NodeAllocatableResource::overhead>("overhead"));
-};
+inline constexpr auto kFieldsOf<NodeAllocatableResource> =
+    Table(Field<3, &NodeAllocatableResource::mapping>("mapping"),
+          Field<4, &NodeAllocatableResource::overhead>("overhead"));
 
 template <>
-struct FieldsOf<Device> {
-  static constexpr auto kFields = Table(
-      Field<1, &Device::name>("name"), Field<2, &Device::attributes>("attributes"),
-      Field<3, &Device::capacity>("capacity"),
-      Field<4, &Device::consumes_counters>("consumesCounters"),
-      Field<5, &Device::node_name>("nodeName"), Field<6, &Device::node_selector>("nodeSelector"),
-      Field<7, &Device::all_nodes>("allNodes"), Field<8, &Device::taints>("taints"),
-      Field<9, &Device::binds_to_node>("bindsToNode"),
-      Field<10, &Device::binding_conditions>("bindingConditions"),
-      Field<11, &Device::binding_failure_conditions>("bindingFailureConditions"),
-      Field<12, &Device::allow_multiple_allocations>("allowMultipleAllocations"),
-      Field<14, &Device::node_allocatable_resources>("nodeAllocatableResources"));
-};
+inline constexpr auto kFieldsOf<Device> = Table(
+    Field<1, &Device::name>("name"), Field<2, &Device::attributes>("attributes"),
+    Field<3, &Device::capacity>("capacity"),
+    Field<4, &Device::consumes_counters>("consumesCounters"),
+    Field<5, &Device::node_name>("nodeName"), Field<6, &Device::node_selector>("nodeSelector"),
+    Field<7, &Device::all_nodes>("allNodes"), Field<8, &Device::taints>("taints"),
+    Field<9, &Device::binds_to_node>("bindsToNode"),
+    Field<10, &Device::binding_conditions>("bindingConditions"),
+    Field<11, &Device::binding_failure_conditions>("bindingFailureConditions"),
+    Field<12, &Device::allow_multiple_allocations>("allowMultipleAllocations"),
+    Field<14, &Device::node_allocatable_resources>("nodeAllocatableResources"));
 
 template <>
-struct FieldsOf<ResourcePool> {
-  static constexpr auto kFields = Table(
-      Field<1, &ResourcePool::name>("name"), Field<2, &ResourcePool::generation>("generation"),
-      Field<3, &ResourcePool::resource_slice_count>("resourceSliceCount"));
-};
+inline constexpr auto kFieldsOf<ResourcePool> =
+    Table(Field<1, &ResourcePool::name>("name"), Field<2, &ResourcePool::generation>("generation"),
+          Field<3, &ResourcePool::resource_slice_count>("resourceSliceCount"));
 
 template <>
-struct FieldsOf<ResourceSliceSpec> {
-  static constexpr auto kFields = Table(
-      Field<1, &ResourceSliceSpec::driver>("driver"), Field<2, &ResourceSliceSpec::pool>("pool"),
-      Field<3, &ResourceSliceSpec::node_name>("nodeName"),
-      Field<4, &ResourceSliceSpec::node_selector>("nodeSelector"),
-      Field<5, &ResourceSliceSpec::all_nodes>("allNodes"),
-      Field<6, &ResourceSliceSpec::devices>("devices"),
-      Field<7, &ResourceSliceSpec::per_device_node_selection>("perDeviceNodeSelection"),
-      Field<8, &ResourceSliceSpec::shared_counters>("sharedCounters"),
-      Field<9, &ResourceSliceSpec::partition_type_attribute>("partitionTypeAttribute"),
-      Field<10, &ResourceSliceSpec::skip_node_operations>("skipNodeOperations"));
-};
+inline constexpr auto kFieldsOf<ResourceSliceSpec> = Table(
+    Field<1, &ResourceSliceSpec::driver>("driver"), Field<2, &ResourceSliceSpec::pool>("pool"),
+    Field<3, &ResourceSliceSpec::node_name>("nodeName"),
+    Field<4, &ResourceSliceSpec::node_selector>("nodeSelector"),
+    Field<5, &ResourceSliceSpec::all_nodes>("allNodes"),
+    Field<6, &ResourceSliceSpec::devices>("devices"),
+    Field<7, &ResourceSliceSpec::per_device_node_selection>("perDeviceNodeSelection"),
+    Field<8, &ResourceSliceSpec::shared_counters>("sharedCounters"),
+    Field<9, &ResourceSliceSpec::partition_type_attribute>("partitionTypeAttribute"),
+    Field<10, &ResourceSliceSpec::skip_node_operations>("skipNodeOperations"));
 
 template <>
-struct FieldsOf<ResourceSlice> {
-  static constexpr auto kFields =
-      Table(Field<1, &ResourceSlice::metadata>("metadata"), Field<2, &ResourceSlice::spec>("spec"));
-};
+inline constexpr auto kFieldsOf<ResourceSlice> = ObjectTable<ResourceSlice>();
 
 template <>
-struct FieldsOf<DeviceTaintSelector> {
-  static constexpr auto kFields = Table(Field<2, &DeviceTaintSelector::driver>("driver"),
-                                        Field<3, &DeviceTaintSelector::pool>("pool"),
-                                        Field<4, &DeviceTaintSelector::device>("device"));
-};
+inline constexpr auto kFieldsOf<DeviceTaintSelector> = Table(
+    Field<2, &DeviceTaintSelector::driver>("driver"), Field<3, &DeviceTaintSelector::pool>("pool"),
+    Field<4, &DeviceTaintSelector::device>("device"));
 
 template <>
-struct FieldsOf<DeviceTaintRuleSpec> {
-  static constexpr auto kFields =
-      Table(Field<1, &DeviceTaintRuleSpec::device_selector>("deviceSelector"),
-            Field<2, &DeviceTaintRuleSpec::taint>("taint"));
-};
+inline constexpr auto kFieldsOf<DeviceTaintRuleSpec> =
+    Table(Field<1, &DeviceTaintRuleSpec::device_selector>("deviceSelector"),
+          Field<2, &DeviceTaintRuleSpec::taint>("taint"));
 
 template <>
-struct FieldsOf<DeviceTaintRule> {
-  static constexpr auto kFields = Table(Field<1, &DeviceTaintRule::metadata>("metadata"),
-                                        Field<2, &DeviceTaintRule::spec>("spec"));
-};
+inline constexpr auto kFieldsOf<DeviceTaintRule> = ObjectTable<DeviceTaintRule>();
 
 }  // namespace berth::api

@@ -11,153 +11,116 @@
 namespace berth::api {
 
 template <>
-struct FieldsOf<ListMeta> {
-  static constexpr auto kFields = Table(Field<2, &ListMeta::resource_version>("resourceVersion"),
-                                        Field<3, &ListMeta::continue_>("continue"));
-};
+inline constexpr auto kFieldsOf<ListMeta> =
+    Table(Field<2, &ListMeta::resource_version>("resourceVersion"),
+          Field<3, &ListMeta::continue_>("continue"));
 
 template <>
-struct FieldsOf<StatusDetails> {
-  static constexpr auto kFields =
-      Table(Field<1, &StatusDetails::name>("name"), Field<3, &StatusDetails::kind>("kind"),
-            Field<5, &StatusDetails::retry_after_seconds>("retryAfterSeconds"));
-};
+inline constexpr auto kFieldsOf<StatusDetails> =
+    Table(Field<1, &StatusDetails::name>("name"), Field<3, &StatusDetails::kind>("kind"),
+          Field<5, &StatusDetails::retry_after_seconds>("retryAfterSeconds"));
 
 template <>
-struct FieldsOf<ApiStatus> {
-  static constexpr auto kFields =
-      Table(Field<2, &ApiStatus::status>("status"), Field<3, &ApiStatus::message>("message"),
-            Field<4, &ApiStatus::reason>("reason"), Field<5, &ApiStatus::details>("details"),
-            Field<6, &ApiStatus::code>("code"));
-};
+inline constexpr auto kFieldsOf<ApiStatus> =
+    Table(Field<2, &ApiStatus::status>("status"), Field<3, &ApiStatus::message>("message"),
+          Field<4, &ApiStatus::reason>("reason"), Field<5, &ApiStatus::details>("details"),
+          Field<6, &ApiStatus::code>("code"));
 
 template <>
-struct FieldsOf<Condition> {
-  static constexpr auto kFields =
-      Table(Field<1, &Condition::type>("type"), Field<2, &Condition::status>("status"),
-            Field<3, &Condition::observed_generation>("observedGeneration"),
-            Field<4, &Condition::last_transition_time>("lastTransitionTime"),
-            Field<5, &Condition::reason>("reason"), Field<6, &Condition::message>("message"));
-};
+inline constexpr auto kFieldsOf<Condition> =
+    Table(Field<1, &Condition::type>("type"), Field<2, &Condition::status>("status"),
+          Field<3, &Condition::observed_generation>("observedGeneration"),
+          Field<4, &Condition::last_transition_time>("lastTransitionTime"),
+          Field<5, &Condition::reason>("reason"), Field<6, &Condition::message>("message"));
 
 template <>
-struct FieldsOf<OwnerReference> {
-  static constexpr auto kFields = Table(
-      Field<1, &OwnerReference::kind>("kind"), Field<3, &OwnerReference::name>("name"),
-      Field<4, &OwnerReference::uid>("uid"), Field<5, &OwnerReference::api_version>("apiVersion"),
-      Field<6, &OwnerReference::controller>("controller"));
-};
+inline constexpr auto kFieldsOf<OwnerReference> = Table(
+    Field<1, &OwnerReference::kind>("kind"), Field<3, &OwnerReference::name>("name"),
+    Field<4, &OwnerReference::uid>("uid"), Field<5, &OwnerReference::api_version>("apiVersion"),
+    Field<6, &OwnerReference::controller>("controller"));
 
 template <>
-struct FieldsOf<ObjectMeta> {
-  static constexpr auto kFields = Table(
-      Field<1, &ObjectMeta::name>("name"), Field<3, &ObjectMeta::namespace_>("namespace"),
-      Field<5, &ObjectMeta::uid>("uid"), Field<6, &ObjectMeta::resource_version>("resourceVersion"),
-      Field<7, &ObjectMeta::generation>("generation"),
-      Field<8, &ObjectMeta::creation_timestamp>("creationTimestamp"),
-      Field<9, &ObjectMeta::deletion_timestamp>("deletionTimestamp"),
-      Field<11, &ObjectMeta::labels>("labels"), Field<12, &ObjectMeta::annotations>("annotations"),
-      Field<13, &ObjectMeta::owner_references>("ownerReferences"));
-};
+inline constexpr auto kFieldsOf<ObjectMeta> = Table(
+    Field<1, &ObjectMeta::name>("name"), Field<3, &ObjectMeta::namespace_>("namespace"),
+    Field<5, &ObjectMeta::uid>("uid"), Field<6, &ObjectMeta::resource_version>("resourceVersion"),
+    Field<7, &ObjectMeta::generation>("generation"),
+    Field<8, &ObjectMeta::creation_timestamp>("creationTimestamp"),
+    Field<9, &ObjectMeta::deletion_timestamp>("deletionTimestamp"),
+    Field<11, &ObjectMeta::labels>("labels"), Field<12, &ObjectMeta::annotations>("annotations"),
+    Field<13, &ObjectMeta::owner_references>("ownerReferences"));
 
 template <>
-struct FieldsOf<LabelSelectorRequirement> {
-  static constexpr auto kFields = Table(Field<1, &LabelSelectorRequirement::key>("key"),
-                                        Field<2, &LabelSelectorRequirement::operator_>("operator"),
-                                        Field<3, &LabelSelectorRequirement::values>("values"));
-};
+inline constexpr auto kFieldsOf<LabelSelectorRequirement> =
+    Table(Field<1, &LabelSelectorRequirement::key>("key"),
+          Field<2, &LabelSelectorRequirement::operator_>("operator"),
+          Field<3, &LabelSelectorRequirement::values>("values"));
 
 template <>
-struct FieldsOf<LabelSelector> {
-  static constexpr auto kFields =
-      Table(Field<1, &LabelSelector::match_labels>("matchLabels"),
-            Field<2, &LabelSelector::match_expressions>("matchExpressions"));
-};
+inline constexpr auto kFieldsOf<LabelSelector> =
+    Table(Field<1, &LabelSelector::match_labels>("matchLabels"),
+          Field<2, &LabelSelector::match_expressions>("matchExpressions"));
 
 template <>
-struct FieldsOf<Namespace> {
-  static constexpr auto kFields = Table(Field<1, &Namespace::metadata>("metadata"));
-};
+inline constexpr auto kFieldsOf<Namespace> = Table(Field<1, &Namespace::metadata>("metadata"));
 
 template <>
-struct FieldsOf<PodDisruptionBudgetSpec> {
-  static constexpr auto kFields =
-      Table(Field<1, &PodDisruptionBudgetSpec::min_available>("minAvailable"),
-            Field<2, &PodDisruptionBudgetSpec::selector>("selector"),
-            Field<3, &PodDisruptionBudgetSpec::max_unavailable>("maxUnavailable"),
-            Field<4, &PodDisruptionBudgetSpec::unhealthy_pod_eviction_policy>(
-                "unhealthyPodEvictionPolicy"));
-};
+inline constexpr auto kFieldsOf<PodDisruptionBudgetSpec> =
+    Table(Field<1, &PodDisruptionBudgetSpec::min_available>("minAvailable"),
+          Field<2, &PodDisruptionBudgetSpec::selector>("selector"),
+          Field<3, &PodDisruptionBudgetSpec::max_unavailable>("maxUnavailable"),
+          Field<4, &PodDisruptionBudgetSpec::unhealthy_pod_eviction_policy>(
+              "unhealthyPodEvictionPolicy"));
 
 template <>
-struct FieldsOf<PodDisruptionBudgetStatus> {
-  static constexpr auto kFields =
-      Table(Field<2, &PodDisruptionBudgetStatus::disrupted_pods>("disruptedPods"),
-            Field<3, &PodDisruptionBudgetStatus::disruptions_allowed>("disruptionsAllowed"),
-            Field<4, &PodDisruptionBudgetStatus::current_healthy>("currentHealthy"),
-            Field<5, &PodDisruptionBudgetStatus::desired_healthy>("desiredHealthy"));
-};
+inline constexpr auto kFieldsOf<PodDisruptionBudgetStatus> =
+    Table(Field<2, &PodDisruptionBudgetStatus::disrupted_pods>("disruptedPods"),
+          Field<3, &PodDisruptionBudgetStatus::disruptions_allowed>("disruptionsAllowed"),
+          Field<4, &PodDisruptionBudgetStatus::current_healthy>("currentHealthy"),
+          Field<5, &PodDisruptionBudgetStatus::desired_healthy>("desiredHealthy"));
 
 template <>
-struct FieldsOf<PodDisruptionBudget> {
-  static constexpr auto kFields = Table(Field<1, &PodDisruptionBudget::metadata>("metadata"),
-                                        Field<2, &PodDisruptionBudget::spec>("spec"),
-                                        Field<3, &PodDisruptionBudget::status>("status"));
-};
+inline constexpr auto kFieldsOf<PodDisruptionBudget> = ObjectTableWithStatus<PodDisruptionBudget>();
 
 template <>
-struct FieldsOf<LeaseSpec> {
-  static constexpr auto kFields =
-      Table(Field<1, &LeaseSpec::holder_identity>("holderIdentity"),
-            Field<2, &LeaseSpec::lease_duration_seconds>("leaseDurationSeconds"),
-            Field<3, &LeaseSpec::acquire_time>("acquireTime"),
-            Field<4, &LeaseSpec::renew_time>("renewTime"),
-            Field<5, &LeaseSpec::lease_transitions>("leaseTransitions"),
-            Field<6, &LeaseSpec::strategy>("strategy"),
-            Field<7, &LeaseSpec::preferred_holder>("preferredHolder"));
-};
+inline constexpr auto kFieldsOf<LeaseSpec> =
+    Table(Field<1, &LeaseSpec::holder_identity>("holderIdentity"),
+          Field<2, &LeaseSpec::lease_duration_seconds>("leaseDurationSeconds"),
+          Field<3, &LeaseSpec::acquire_time>("acquireTime"),
+          Field<4, &LeaseSpec::renew_time>("renewTime"),
+          Field<5, &LeaseSpec::lease_transitions>("leaseTransitions"),
+          Field<6, &LeaseSpec::strategy>("strategy"),
+          Field<7, &LeaseSpec::preferred_holder>("preferredHolder"));
 
 template <>
-struct FieldsOf<Lease> {
-  static constexpr auto kFields =
-      Table(Field<1, &Lease::metadata>("metadata"), Field<2, &Lease::spec>("spec"));
-};
+inline constexpr auto kFieldsOf<Lease> = ObjectTable<Lease>();
 
 // Field tables of NodeResourceTopology. A custom resource comes as JSON; numbers are the places.
 
 template <>
-struct FieldsOf<NodeTopologyAttribute> {
-  static constexpr auto kFields = Table(Field<1, &NodeTopologyAttribute::name>("name"),
-                                        Field<2, &NodeTopologyAttribute::value>("value"));
-};
+inline constexpr auto kFieldsOf<NodeTopologyAttribute> =
+    Table(Field<1, &NodeTopologyAttribute::name>("name"),
+          Field<2, &NodeTopologyAttribute::value>("value"));
 
 template <>
-struct FieldsOf<NodeTopologyResource> {
-  static constexpr auto kFields = Table(Field<1, &NodeTopologyResource::name>("name"),
-                                        Field<2, &NodeTopologyResource::available>("available"));
-};
+inline constexpr auto kFieldsOf<NodeTopologyResource> =
+    Table(Field<1, &NodeTopologyResource::name>("name"),
+          Field<2, &NodeTopologyResource::available>("available"));
 
 template <>
-struct FieldsOf<NodeTopologyCost> {
-  static constexpr auto kFields =
-      Table(Field<1, &NodeTopologyCost::name>("name"), Field<2, &NodeTopologyCost::value>("value"));
-};
+inline constexpr auto kFieldsOf<NodeTopologyCost> =
+    Table(Field<1, &NodeTopologyCost::name>("name"), Field<2, &NodeTopologyCost::value>("value"));
 
 template <>
-struct FieldsOf<NodeTopologyZone> {
-  static constexpr auto kFields =
-      Table(Field<1, &NodeTopologyZone::name>("name"), Field<2, &NodeTopologyZone::type>("type"),
-            Field<3, &NodeTopologyZone::costs>("costs"),
-            Field<4, &NodeTopologyZone::resources>("resources"));
-};
+inline constexpr auto kFieldsOf<NodeTopologyZone> =
+    Table(Field<1, &NodeTopologyZone::name>("name"), Field<2, &NodeTopologyZone::type>("type"),
+          Field<3, &NodeTopologyZone::costs>("costs"),
+          Field<4, &NodeTopologyZone::resources>("resources"));
 
 template <>
-struct FieldsOf<NodeResourceTopology> {
-  static constexpr auto kFields =
-      Table(Field<1, &NodeResourceTopology::metadata>("metadata"),
-            Field<2, &NodeResourceTopology::topology_policies>("topologyPolicies"),
-            Field<3, &NodeResourceTopology::zones>("zones"),
-            Field<4, &NodeResourceTopology::attributes>("attributes"));
-};
+inline constexpr auto kFieldsOf<NodeResourceTopology> =
+    Table(Field<1, &NodeResourceTopology::metadata>("metadata"),
+          Field<2, &NodeResourceTopology::topology_policies>("topologyPolicies"),
+          Field<3, &NodeResourceTopology::zones>("zones"),
+          Field<4, &NodeResourceTopology::attributes>("attributes"));
 
 }  // namespace berth::api

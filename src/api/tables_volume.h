@@ -11,169 +11,129 @@
 namespace berth::api {
 
 template <>
-struct FieldsOf<EmptyDirVolumeSource> {
-  static constexpr auto kFields = Table(Field<1, &EmptyDirVolumeSource::medium>("medium"));
-};
+inline constexpr auto kFieldsOf<EmptyDirVolumeSource> =
+    Table(Field<1, &EmptyDirVolumeSource::medium>("medium"));
 
 template <>
-struct FieldsOf<GCEPersistentDiskVolumeSource> {
-  using Source = GCEPersistentDiskVolumeSource;
-  static constexpr auto kFields =
-      Table(Field<1, &Source::pd_name>("pdName"), Field<3, &Source::partition>("partition"),
-            Field<4, &Source::read_only>("readOnly"));
-};
+inline constexpr auto kFieldsOf<GCEPersistentDiskVolumeSource> =
+    Table(Field<1, &GCEPersistentDiskVolumeSource::pd_name>("pdName"),
+          Field<3, &GCEPersistentDiskVolumeSource::partition>("partition"),
+          Field<4, &GCEPersistentDiskVolumeSource::read_only>("readOnly"));
 
 template <>
-struct FieldsOf<AWSElasticBlockStoreVolumeSource> {
-  using Source = AWSElasticBlockStoreVolumeSource;
-  static constexpr auto kFields =
-      Table(Field<1, &Source::volume_id>("volumeID"), Field<3, &Source::partition>("partition"),
-            Field<4, &Source::read_only>("readOnly"));
-};
+inline constexpr auto kFieldsOf<AWSElasticBlockStoreVolumeSource> =
+    Table(Field<1, &AWSElasticBlockStoreVolumeSource::volume_id>("volumeID"),
+          Field<3, &AWSElasticBlockStoreVolumeSource::partition>("partition"),
+          Field<4, &AWSElasticBlockStoreVolumeSource::read_only>("readOnly"));
 
 template <>
-struct FieldsOf<ISCSIVolumeSource> {
-  using Source = ISCSIVolumeSource;
-  static constexpr auto kFields =
-      Table(Field<1, &Source::target_portal>("targetPortal"), Field<2, &Source::iqn>("iqn"),
-            Field<3, &Source::lun>("lun"), Field<6, &Source::read_only>("readOnly"));
-};
+inline constexpr auto kFieldsOf<ISCSIVolumeSource> =
+    Table(Field<1, &ISCSIVolumeSource::target_portal>("targetPortal"),
+          Field<2, &ISCSIVolumeSource::iqn>("iqn"), Field<3, &ISCSIVolumeSource::lun>("lun"),
+          Field<6, &ISCSIVolumeSource::read_only>("readOnly"));
 
 template <>
-struct FieldsOf<RBDVolumeSource> {
-  using Source = RBDVolumeSource;
-  static constexpr auto kFields =
-      Table(Field<1, &Source::monitors>("monitors"), Field<2, &Source::image>("image"),
-            Field<4, &Source::pool>("pool"), Field<8, &Source::read_only>("readOnly"));
-};
+inline constexpr auto kFieldsOf<RBDVolumeSource> = Table(
+    Field<1, &RBDVolumeSource::monitors>("monitors"), Field<2, &RBDVolumeSource::image>("image"),
+    Field<4, &RBDVolumeSource::pool>("pool"), Field<8, &RBDVolumeSource::read_only>("readOnly"));
 
 template <>
-struct FieldsOf<AzureDiskVolumeSource> {
-  using Source = AzureDiskVolumeSource;
-  static constexpr auto kFields =
-      Table(Field<1, &Source::disk_name>("diskName"), Field<2, &Source::disk_uri>("diskURI"),
-            Field<5, &Source::read_only>("readOnly"), Field<6, &Source::kind>("kind"));
-};
+inline constexpr auto kFieldsOf<AzureDiskVolumeSource> =
+    Table(Field<1, &AzureDiskVolumeSource::disk_name>("diskName"),
+          Field<2, &AzureDiskVolumeSource::disk_uri>("diskURI"),
+          Field<5, &AzureDiskVolumeSource::read_only>("readOnly"),
+          Field<6, &AzureDiskVolumeSource::kind>("kind"));
 
 template <>
-struct FieldsOf<AzureFileVolumeSource> {
-  using Source = AzureFileVolumeSource;
-  static constexpr auto kFields =
-      Table(Field<1, &Source::secret_name>("secretName"),
-            Field<2, &Source::share_name>("shareName"), Field<3, &Source::read_only>("readOnly"));
-};
+inline constexpr auto kFieldsOf<AzureFileVolumeSource> =
+    Table(Field<1, &AzureFileVolumeSource::secret_name>("secretName"),
+          Field<2, &AzureFileVolumeSource::share_name>("shareName"),
+          Field<3, &AzureFileVolumeSource::read_only>("readOnly"));
 
 template <>
-struct FieldsOf<AzureFilePersistentVolumeSource> {
-  using Source = AzureFilePersistentVolumeSource;
-  static constexpr auto kFields =
-      Table(Field<1, &Source::secret_name>("secretName"),
-            Field<2, &Source::share_name>("shareName"), Field<3, &Source::read_only>("readOnly"),
-            Field<4, &Source::secret_namespace>("secretNamespace"));
-};
+inline constexpr auto kFieldsOf<AzureFilePersistentVolumeSource> =
+    Table(Field<1, &AzureFilePersistentVolumeSource::secret_name>("secretName"),
+          Field<2, &AzureFilePersistentVolumeSource::share_name>("shareName"),
+          Field<3, &AzureFilePersistentVolumeSource::read_only>("readOnly"),
+          Field<4, &AzureFilePersistentVolumeSource::secret_namespace>("secretNamespace"));
 
 template <>
-struct FieldsOf<CinderVolumeSource> {
-  static constexpr auto kFields = Table(Field<1, &CinderVolumeSource::volume_id>("volumeID"),
-                                        Field<3, &CinderVolumeSource::read_only>("readOnly"));
-};
+inline constexpr auto kFieldsOf<CinderVolumeSource> =
+    Table(Field<1, &CinderVolumeSource::volume_id>("volumeID"),
+          Field<3, &CinderVolumeSource::read_only>("readOnly"));
 
 template <>
-struct FieldsOf<PortworxVolumeSource> {
-  static constexpr auto kFields = Table(Field<1, &PortworxVolumeSource::volume_id>("volumeID"),
-                                        Field<3, &PortworxVolumeSource::read_only>("readOnly"));
-};
+inline constexpr auto kFieldsOf<PortworxVolumeSource> =
+    Table(Field<1, &PortworxVolumeSource::volume_id>("volumeID"),
+          Field<3, &PortworxVolumeSource::read_only>("readOnly"));
 
 template <>
-struct FieldsOf<VsphereVirtualDiskVolumeSource> {
-  static constexpr auto kFields =
-      Table(Field<1, &VsphereVirtualDiskVolumeSource::volume_path>("volumePath"));
-};
+inline constexpr auto kFieldsOf<VsphereVirtualDiskVolumeSource> =
+    Table(Field<1, &VsphereVirtualDiskVolumeSource::volume_path>("volumePath"));
 
 template <>
-struct FieldsOf<CSIVolumeSource> {
-  static constexpr auto kFields =
-      Table(Field<1, &CSIVolumeSource::driver>("driver"),
-            Field<2, &CSIVolumeSource::read_only>("readOnly"),
-            Field<4, &CSIVolumeSource::volume_attributes>("volumeAttributes"));
-};
+inline constexpr auto kFieldsOf<CSIVolumeSource> = Table(
+    Field<1, &CSIVolumeSource::driver>("driver"), Field<2, &CSIVolumeSource::read_only>("readOnly"),
+    Field<4, &CSIVolumeSource::volume_attributes>("volumeAttributes"));
 
 template <>
-struct FieldsOf<CSIPersistentVolumeSource> {
-  using Source = CSIPersistentVolumeSource;
-  static constexpr auto kFields =
-      Table(Field<1, &Source::driver>("driver"), Field<2, &Source::volume_handle>("volumeHandle"),
-            Field<3, &Source::read_only>("readOnly"),
-            Field<5, &Source::volume_attributes>("volumeAttributes"));
-};
+inline constexpr auto kFieldsOf<CSIPersistentVolumeSource> =
+    Table(Field<1, &CSIPersistentVolumeSource::driver>("driver"),
+          Field<2, &CSIPersistentVolumeSource::volume_handle>("volumeHandle"),
+          Field<3, &CSIPersistentVolumeSource::read_only>("readOnly"),
+          Field<5, &CSIPersistentVolumeSource::volume_attributes>("volumeAttributes"));
 
 template <>
-struct FieldsOf<LocalVolumeSource> {
-  static constexpr auto kFields = Table(Field<1, &LocalVolumeSource::path>("path"));
-};
+inline constexpr auto kFieldsOf<LocalVolumeSource> =
+    Table(Field<1, &LocalVolumeSource::path>("path"));
 
 template <>
-struct FieldsOf<HostPathVolumeSource> {
-  static constexpr auto kFields = Table(Field<1, &HostPathVolumeSource::path>("path"));
-};
+inline constexpr auto kFieldsOf<HostPathVolumeSource> =
+    Table(Field<1, &HostPathVolumeSource::path>("path"));
 
 template <>
-struct FieldsOf<PersistentVolumeClaimVolumeSource> {
-  static constexpr auto kFields =
-      Table(Field<1, &PersistentVolumeClaimVolumeSource::claim_name>("claimName"),
-            Field<2, &PersistentVolumeClaimVolumeSource::read_only>("readOnly"));
-};
+inline constexpr auto kFieldsOf<PersistentVolumeClaimVolumeSource> =
+    Table(Field<1, &PersistentVolumeClaimVolumeSource::claim_name>("claimName"),
+          Field<2, &PersistentVolumeClaimVolumeSource::read_only>("readOnly"));
 
 template <>
-struct FieldsOf<VolumeResourceRequirements> {
-  static constexpr auto kFields =
-      Table(Field<1, &VolumeResourceRequirements::limits>("limits"),
-            Field<2, &VolumeResourceRequirements::requests>("requests"));
-};
+inline constexpr auto kFieldsOf<VolumeResourceRequirements> =
+    Table(Field<1, &VolumeResourceRequirements::limits>("limits"),
+          Field<2, &VolumeResourceRequirements::requests>("requests"));
 
 template <>
-struct FieldsOf<PersistentVolumeClaimSpec> {
-  using Spec = PersistentVolumeClaimSpec;
-  static constexpr auto kFields =
-      Table(Field<1, &Spec::access_modes>("accessModes"), Field<2, &Spec::resources>("resources"),
-            Field<3, &Spec::volume_name>("volumeName"), Field<4, &Spec::selector>("selector"),
-            Field<5, &Spec::storage_class_name>("storageClassName"),
-            Field<6, &Spec::volume_mode>("volumeMode"),
-            Field<9, &Spec::volume_attributes_class_name>("volumeAttributesClassName"));
-};
+inline constexpr auto kFieldsOf<PersistentVolumeClaimSpec> =
+    Table(Field<1, &PersistentVolumeClaimSpec::access_modes>("accessModes"),
+          Field<2, &PersistentVolumeClaimSpec::resources>("resources"),
+          Field<3, &PersistentVolumeClaimSpec::volume_name>("volumeName"),
+          Field<4, &PersistentVolumeClaimSpec::selector>("selector"),
+          Field<5, &PersistentVolumeClaimSpec::storage_class_name>("storageClassName"),
+          Field<6, &PersistentVolumeClaimSpec::volume_mode>("volumeMode"),
+          Field<9, &PersistentVolumeClaimSpec::volume_attributes_class_name>(
+              "volumeAttributesClassName"));
 
 template <>
-struct FieldsOf<PersistentVolumeClaimStatus> {
-  using Status = PersistentVolumeClaimStatus;
-  static constexpr auto kFields = Table(
-      Field<1, &Status::phase>("phase"), Field<2, &Status::access_modes>("accessModes"),
-      Field<3, &Status::capacity>("capacity"),
-      Field<8, &Status::current_volume_attributes_class_name>("currentVolumeAttributesClassName"));
-};
+inline constexpr auto kFieldsOf<PersistentVolumeClaimStatus> =
+    Table(Field<1, &PersistentVolumeClaimStatus::phase>("phase"),
+          Field<2, &PersistentVolumeClaimStatus::access_modes>("accessModes"),
+          Field<3, &PersistentVolumeClaimStatus::capacity>("capacity"),
+          Field<8, &PersistentVolumeClaimStatus::current_volume_attributes_class_name>(
+              "currentVolumeAttributesClassName"));
 
 template <>
-struct FieldsOf<PersistentVolumeClaim> {
-  static constexpr auto kFields = Table(Field<1, &PersistentVolumeClaim::metadata>("metadata"),
-                                        Field<2, &PersistentVolumeClaim::spec>("spec"),
-                                        Field<3, &PersistentVolumeClaim::status>("status"));
-};
+inline constexpr auto kFieldsOf<PersistentVolumeClaim> =
+    ObjectTableWithStatus<PersistentVolumeClaim>();
 
 template <>
-struct FieldsOf<PersistentVolumeClaimTemplate> {
-  static constexpr auto kFields =
-      Table(Field<1, &PersistentVolumeClaimTemplate::metadata>("metadata"),
-            Field<2, &PersistentVolumeClaimTemplate::spec>("spec"));
-};
+inline constexpr auto kFieldsOf<PersistentVolumeClaimTemplate> =
+    ObjectTable<PersistentVolumeClaimTemplate>();
 
 template <>
-struct FieldsOf<EphemeralVolumeSource> {
-  static constexpr auto kFields =
-      Table(Field<1, &EphemeralVolumeSource::volume_claim_template>("volumeClaimTemplate"));
-};
+inline constexpr auto kFieldsOf<EphemeralVolumeSource> =
+    Table(Field<1, &EphemeralVolumeSource::volume_claim_template>("volumeClaimTemplate"));
 
 template <>
-struct FieldsOf<ImageVolumeSource> {
-  static constexpr auto kFields = Table(Field<1, &ImageVolumeSource::reference>("reference"));
-};
+inline constexpr auto kFieldsOf<ImageVolumeSource> =
+    Table(Field<1, &ImageVolumeSource::reference>("reference"));
 
 }  // namespace berth::api

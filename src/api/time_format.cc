@@ -5,9 +5,6 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
 
 #include "berth/rfc3339.h"
 

@@ -270,9 +270,9 @@ constexpr void Collect(const FieldList<Fields...>& fields, Member*& next) {
 
 template <Struct T>
 constexpr auto MembersOf() {
-  std::array<Member, CountFields(FieldsOf<T>::kFields)> members;
+  std::array<Member, CountFields(kFieldsOf<T>)> members;
   Member* next = members.data();
-  Collect<T>(FieldsOf<T>::kFields, next);
+  Collect<T>(kFieldsOf<T>, next);
   return members;
 }
 

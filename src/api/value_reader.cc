@@ -4,8 +4,8 @@
 
 #include "berth/api/decode_value.h"
 #include "berth/config_value.h"
-#include "src/api/damage.h"
 #include "src/api/decode.h"
+#include "src/api/field_table.h"
 #include "src/api/kinds.h"
 #include "src/api/tree_reader.h"
 #include "src/api/wire_types.h"

@@ -15,10 +15,8 @@ namespace berth::api {
 inline constexpr std::string_view kProtobufMagic{"k8s\0", 4};
 
 template <>
-struct FieldsOf<TypeMeta> {
-  static constexpr auto kFields =
-      Table(Field<1, &TypeMeta::api_version>("apiVersion"), Field<2, &TypeMeta::kind>("kind"));
-};
+inline constexpr auto kFieldsOf<TypeMeta> =
+    Table(Field<1, &TypeMeta::api_version>("apiVersion"), Field<2, &TypeMeta::kind>("kind"));
 
 // runtime.Unknown.
 struct Envelope {
@@ -28,11 +26,9 @@ struct Envelope {
 };
 
 template <>
-struct FieldsOf<Envelope> {
-  static constexpr auto kFields =
-      Table(Field<1, &Envelope::type_meta>("typeMeta"), Field<2, &Envelope::raw>("raw"),
-            Field<3, &Envelope::content_encoding>("contentEncoding"));
-};
+inline constexpr auto kFieldsOf<Envelope> =
+    Table(Field<1, &Envelope::type_meta>("typeMeta"), Field<2, &Envelope::raw>("raw"),
+          Field<3, &Envelope::content_encoding>("contentEncoding"));
 
 // meta/v1 WatchEvent, its RawExtension opened.
 struct WatchMessage {
@@ -41,10 +37,8 @@ struct WatchMessage {
 };
 
 template <>
-struct FieldsOf<WatchMessage> {
-  static constexpr auto kFields = Table(Field<1, &WatchMessage::type>("type"),
-                                        Nested<2>(Field<1, &WatchMessage::object>("raw")));
-};
+inline constexpr auto kFieldsOf<WatchMessage> =
+    Table(Field<1, &WatchMessage::type>("type"), Nested<2>(Field<1, &WatchMessage::object>("raw")));
 
 // What identifies an object of any kind, and where it runs if it is a pod.
 struct ObjectHead {
@@ -63,25 +57,19 @@ struct ObjectHead {
 };
 
 template <>
-struct FieldsOf<ObjectHead::Metadata> {
-  using Metadata = ObjectHead::Metadata;
-  static constexpr auto kFields = Table(
-      Field<1, &Metadata::name>("name"), Field<3, &Metadata::namespace_>("namespace"),
-      Field<5, &Metadata::uid>("uid"), Field<6, &Metadata::resource_version>("resourceVersion"));
-};
+inline constexpr auto kFieldsOf<ObjectHead::Metadata> =
+    Table(Field<1, &ObjectHead::Metadata::name>("name"),
+          Field<3, &ObjectHead::Metadata::namespace_>("namespace"),
+          Field<5, &ObjectHead::Metadata::uid>("uid"),
+          Field<6, &ObjectHead::Metadata::resource_version>("resourceVersion"));
 
 template <>
-struct FieldsOf<ObjectHead::Spec> {
-  static constexpr auto kFields =
-      Table(Field<10, &ObjectHead::Spec::node_name>("nodeName"),
-            Field<19, &ObjectHead::Spec::scheduler_name>("schedulerName"));
-};
+inline constexpr auto kFieldsOf<ObjectHead::Spec> =
+    Table(Field<10, &ObjectHead::Spec::node_name>("nodeName"),
+          Field<19, &ObjectHead::Spec::scheduler_name>("schedulerName"));
 
 template <>
-struct FieldsOf<ObjectHead> {
-  static constexpr auto kFields =
-      Table(Field<1, &ObjectHead::metadata>("metadata"), Field<2, &ObjectHead::spec>("spec"));
-};
+inline constexpr auto kFieldsOf<ObjectHead> = ObjectTable<ObjectHead>();
 
 // What is read of a v1 Binding.
 struct BindingMessage {
@@ -96,20 +84,16 @@ struct BindingMessage {
 };
 
 template <>
-struct FieldsOf<BindingMessage::Metadata> {
-  static constexpr auto kFields = Table(Field<5, &BindingMessage::Metadata::uid>("uid"));
-};
+inline constexpr auto kFieldsOf<BindingMessage::Metadata> =
+    Table(Field<5, &BindingMessage::Metadata::uid>("uid"));
 
 template <>
-struct FieldsOf<BindingMessage::Target> {
-  static constexpr auto kFields = Table(Field<3, &BindingMessage::Target::name>("name"));
-};
+inline constexpr auto kFieldsOf<BindingMessage::Target> =
+    Table(Field<3, &BindingMessage::Target::name>("name"));
 
 template <>
-struct FieldsOf<BindingMessage> {
-  static constexpr auto kFields = Table(Field<1, &BindingMessage::metadata>("metadata"),
-                                        Field<2, &BindingMessage::target>("target"));
-};
+inline constexpr auto kFieldsOf<BindingMessage> = Table(
+    Field<1, &BindingMessage::metadata>("metadata"), Field<2, &BindingMessage::target>("target"));
 
 // What is read of an events.k8s.io/v1 Event.
 struct EventMessage {
@@ -127,19 +111,16 @@ struct EventMessage {
 };
 
 template <>
-struct FieldsOf<EventMessage::Metadata> {
-  static constexpr auto kFields = Table(Field<1, &EventMessage::Metadata::name>("name"));
-};
+inline constexpr auto kFieldsOf<EventMessage::Metadata> =
+    Table(Field<1, &EventMessage::Metadata::name>("name"));
 
 template <>
-struct FieldsOf<EventMessage> {
-  static constexpr auto kFields = Table(
-      Field<1, &EventMessage::metadata>("metadata"),
-      Field<4, &EventMessage::controller>("reportingController"),
-      Field<6, &EventMessage::action>("action"), Field<7, &EventMessage::reason>("reason"),
-      Field<8, &EventMessage::regarding>("regarding"), Field<9, &EventMessage::related>("related"),
-      Field<10, &EventMessage::note>("note"), Field<11, &EventMessage::type>("type"));
-};
+inline constexpr auto kFieldsOf<EventMessage> = Table(
+    Field<1, &EventMessage::metadata>("metadata"),
+    Field<4, &EventMessage::controller>("reportingController"),
+    Field<6, &EventMessage::action>("action"), Field<7, &EventMessage::reason>("reason"),
+    Field<8, &EventMessage::regarding>("regarding"), Field<9, &EventMessage::related>("related"),
+    Field<10, &EventMessage::note>("note"), Field<11, &EventMessage::type>("type"));
 
 // An object of any kind of which only the metadata matters.
 struct MetadataOnly {
@@ -147,9 +128,8 @@ struct MetadataOnly {
 };
 
 template <>
-struct FieldsOf<MetadataOnly> {
-  static constexpr auto kFields = Table(Field<1, &MetadataOnly::metadata>("metadata"));
-};
+inline constexpr auto kFieldsOf<MetadataOnly> =
+    Table(Field<1, &MetadataOnly::metadata>("metadata"));
 
 // Reads a bare protobuf message, or a JSON object. Errors: as in decode.h; `out` keeps what was
 // read before. Instantiated for the types of this file where they hold no views, and more.

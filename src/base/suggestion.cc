@@ -7,7 +7,6 @@
 #include <numeric>
 #include <ranges>
 #include <utility>
-#include <vector>
 
 namespace berth::base {
 namespace {

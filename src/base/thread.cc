@@ -2,6 +2,7 @@
 #include "src/base/thread.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <utility>
 
@@ -14,6 +15,12 @@ NamedThread::NamedThread(std::string name, std::function<void()> body)
       }) {}
 
 NamedThread::~NamedThread() { Join(); }
+
+void LowerThreadPriority() {
+  // On Linux 0 is the calling thread, not its process. Every thread may become nicer.
+  constexpr int kNicest = 19;
+  setpriority(PRIO_PROCESS, 0, kNicest);
+}
 
 bool ThreadOwner::OnThread() const {
   std::thread::id none;

@@ -27,6 +27,10 @@ class NamedThread {
   std::thread thread_;
 };
 
+// From now on the calling thread leaves the CPU to others: beside one busy thread of ordinary
+// priority it gets 1.5 % of a core. For work that may wait; such a thread holds no lock for long.
+void LowerThreadPriority();
+
 // Remembers the first thread that asks and holds every later caller to it. In a release build it
 // does nothing.
 class ThreadOwner {

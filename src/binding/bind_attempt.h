@@ -11,7 +11,7 @@
 #include "berth/random.h"
 #include "berth/time.h"
 #include "src/base/backoff.h"
-#include "src/base/executor_link.h"
+#include "src/base/executor.h"
 #include "src/client/api_client.h"
 
 namespace berth::binding {

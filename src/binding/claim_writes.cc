@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "src/api/claim_bodies.h"
 #include "src/api/decode.h"
@@ -163,7 +162,42 @@ void ChangeLatest(client::ApiClient& api, LatestChange wanted, int tries, ClaimD
       });
 }
 
+// Tells `done` whether the request succeeded.
+std::shared_ptr<client::Call> SendFor(client::ApiClient& api, client::Request request,
+                                      AsyncDone done) {
+  return api.Send(std::move(request),
+                  [done = std::move(done)](const client::ResponseResult& result) {
+                    done(result ? AsyncStatus() : AsyncStatus{Code::kError, Text(result.error())});
+                  });
+}
+
+void Patch(client::ApiClient& api, std::string path, std::string body, Cancellation& cancellation,
+           AsyncDone done) {
+  client::Request request = RequestFor(Verb::kPatch, std::move(path),
+                                       api::kStrategicMergePatchContentType, std::move(body));
+  // It names the version: a patch that was executed already is a conflict.
+  request.repeats_5xx = true;
+  // Once `done` is called, the cancellation may be gone.
+  const auto call = SendFor(api, std::move(request), std::move(done));
+  cancellation.OnCancel([call] { call->Cancel(); });
+}
+
 }  // namespace
+
+void WriteClaimStatuses(client::ApiClient& api, const api::Pod& pod,
+                        const std::vector<api::NodeAllocatableResourceClaimStatus>& statuses,
+                        AsyncDone done) {
+  std::string body = api::NodeAllocatableClaimStatusesPatch(pod, statuses);
+  if (!statuses.empty()) {
+    PatchPodBeingBound(api, pod, std::move(body), api::kMergePatchContentType, std::move(done));
+    return;
+  }
+  // Sent once: later it might take back what the pod's next attempt has written.
+  SendFor(api,
+          RequestFor(Verb::kPatch, PodPath(pod.metadata.namespace_, pod.metadata.name, "/status"),
+                     api::kMergePatchContentType, std::move(body)),
+          std::move(done));
+}
 
 void ClaimWrites::Read(std::string_view namespace_, std::string_view name, ClaimDone done) {
   ReadClaim(api_, ResourceClaimPath(namespace_, name), std::move(done));
@@ -242,6 +276,18 @@ void ClaimWrites::WriteExtendedResourceClaimStatus(
     const api::Pod& pod, const api::PodExtendedResourceClaimStatus& status, AsyncDone done) {
   PatchPodBeingBound(api_, pod, api::ExtendedResourceClaimStatusPatch(pod, status),
                      api::kStrategicMergePatchContentType, std::move(done));
+}
+
+void WriteAssumed(client::ApiClient& api, const api::PersistentVolume& volume,
+                  Cancellation& cancellation, AsyncDone done) {
+  Patch(api, VolumePath(volume.metadata.name), api::VolumePatch(volume), cancellation,
+        std::move(done));
+}
+
+void WriteAssumed(client::ApiClient& api, const api::PersistentVolumeClaim& claim,
+                  Cancellation& cancellation, AsyncDone done) {
+  Patch(api, ClaimPath(claim.metadata.namespace_, claim.metadata.name), api::ClaimPatch(claim),
+        cancellation, std::move(done));
 }
 
 }  // namespace berth::binding

@@ -5,11 +5,22 @@
 #include <utility>
 #include <vector>
 
+#include "berth/api/persistent_volume.h"
+#include "berth/api/persistent_volume_claim.h"
+#include "berth/api/pod.h"
+#include "berth/in_tree/async.h"
 #include "berth/in_tree/claim_tracker.h"
-#include "src/binding/claim_status_write.h"
 #include "src/client/api_client.h"
 
 namespace berth::binding {
+
+// Writes pod.status.nodeAllocatableResourceClaimStatuses: all of it, in place of what is there,
+// unless the pod's uid is another by now. As kube-scheduler does, what is not empty is tried again
+// where a StatusWrite is. `done` is called on the binding thread; the Code is
+// kError where it failed, in the API server's words. Any thread.
+void WriteClaimStatuses(client::ApiClient& api, const api::Pod& pod,
+                        const std::vector<api::NodeAllocatableResourceClaimStatus>& statuses,
+                        AsyncDone done);
 
 // The ClaimWriter of all profiles.
 //
@@ -40,5 +51,15 @@ class ClaimWrites final : public ClaimWriter {
  private:
   client::ApiClient& api_;
 };
+
+// What Handle::WriteAssumed needs: one PATCH, which the API server refuses unless the object is
+// still of the resourceVersion that it is given with. Never tried again once it may have been
+// carried out. `done` is called on the executor's thread.
+//
+// Thread safety: the executor's thread.
+void WriteAssumed(client::ApiClient& api, const api::PersistentVolume& volume,
+                  Cancellation& cancellation, AsyncDone done);
+void WriteAssumed(client::ApiClient& api, const api::PersistentVolumeClaim& claim,
+                  Cancellation& cancellation, AsyncDone done);
 
 }  // namespace berth::binding

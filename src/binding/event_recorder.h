@@ -11,7 +11,7 @@
 #include "berth/api/pod.h"
 #include "berth/random.h"
 #include "berth/time.h"
-#include "src/api/event.h"
+#include "src/api/writes.h"
 #include "src/client/api_client.h"
 
 namespace berth::binding {

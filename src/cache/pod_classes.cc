@@ -98,7 +98,7 @@ class Writer {
   // Every field that its table has, so that none can be forgotten, but those of kTellsNothing.
   template <api::Struct T>
   void Write(const T& value) {
-    WriteFields(value, api::FieldsOf<T>::kFields);
+    WriteFields(value, api::kFieldsOf<T>);
   }
 
   template <typename... T>
@@ -179,9 +179,7 @@ bool IsAnySet(const api::Volume& volume, const api::FieldList<Fields...>& fields
 }
 
 // Whether the volume is a claim or a disk: kubelet alone reads the others.
-bool IsRead(const api::Volume& volume) {
-  return IsAnySet(volume, api::FieldsOf<api::Volume>::kFields);
-}
+bool IsRead(const api::Volume& volume) { return IsAnySet(volume, api::kFieldsOf<api::Volume>); }
 
 void WriteVolumes(const api::Pod& pod, Writer& writer) {
   const auto is_ephemeral = [](const api::Volume& v) { return v.ephemeral.has_value(); };

@@ -24,8 +24,7 @@ bool SameBut(const T& a, const T& b) {
   const auto same = [&]<uint32_t number, auto member>(const api::Field<number, member>&) {
     return (kSameMember<member, left_out> || ...) || a.*member == b.*member;
   };
-  return api::FieldsOf<T>::kFields.Apply(
-      [&](const auto&... field) { return (same(field) && ...); });
+  return api::kFieldsOf<T>.Apply([&](const auto&... field) { return (same(field) && ...); });
 }
 
 using Meta = api::ObjectMeta;

@@ -16,7 +16,6 @@
 #include "src/client/curl_client.h"
 #include "src/client/exchange.h"
 #include "src/client/rate_limiter.h"
-#include "src/client/request_slots.h"
 #include "src/client/retry.h"
 #include "src/client/transport.h"
 

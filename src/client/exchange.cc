@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "src/api/decode.h"
 #include "src/base/text.h"
 #include "src/base/utf8.h"
-#include "src/client/request_slots.h"
+#include "src/client/rate_limiter.h"
 
 namespace berth::client {
 namespace {

@@ -4,6 +4,7 @@
 #include <absl/container/btree_map.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -12,10 +13,37 @@
 #include <utility>
 
 #include "berth/time.h"
+#include "src/base/string_map.h"
 #include "src/client/api_client.h"
-#include "src/client/request_slots.h"
 
 namespace berth::client {
+
+// The namespace that a request is about, by its path; "": none, or the request is about a namespace
+// itself.
+std::string_view NamespaceOf(std::string_view path);
+
+// How many requests may be under way at once, shared by namespace. One that holds a slot may take
+// another while it holds fewer than three times those that are free, but for the last, which is for
+// one that holds none. So one namespace alone gets three quarters, two that want all get three
+// sevenths each, and a further one finds a slot until as many hold one as there are slots.
+//
+// Thread safety: one owner.
+class RequestSlots {
+ public:
+  explicit RequestSlots(size_t slots) : slots_(slots) {}
+
+  // May fall below what is taken.
+  void Resize(size_t slots) { slots_ = slots; }
+  size_t free() const { return taken_ < slots_ ? slots_ - taken_ : 0; }
+  bool MayTake(std::string_view owner) const;
+  void Take(std::string_view owner);
+  void Free(std::string_view owner);
+
+ private:
+  size_t slots_;
+  size_t taken_ = 0;
+  base::StringMap<size_t> held_;  // by owner; none holds nothing
+};
 
 // A bucket that holds at most `burst` tokens, starts full, and gains `qps` tokens a second.
 // A negative qps means no limit. Thread safety: one owner.

@@ -7,11 +7,8 @@
 #include <cstddef>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "berth/config_value.h"
 #include "berth/field_errors.h"
 #include "src/config/extension_points.h"
 #include "src/config/schema.h"

@@ -10,7 +10,6 @@
 
 #include "berth/field_errors.h"
 #include "src/config/extension_points.h"
-#include "src/config/load.h"
 
 namespace berth::config {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "berth/field_errors.h"
-#include "src/api/json_error.h"
 #include "src/api/json_parser.h"
+#include "src/api/json_scan.h"
 #include "src/documents/duplicates.h"
 #include "src/documents/parse.h"
 

@@ -5,11 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
 
-#include "berth/config_value.h"
 #include "berth/field_errors.h"
 #include "berth/result.h"
 #include "src/documents/duplicates.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/in_tree/known_victims.h"
+#include "berth/in_tree/preemption.h"
 #include "berth/node_set.h"
 #include "berth/pod_info.h"
 #include "berth/snapshot.h"

@@ -6,10 +6,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 #include "src/base/json.h"
 #include "src/explain/spec_json.h"
@@ -70,6 +66,18 @@ static_assert(std::size(kNames) == std::variant_size_v<Change>);
 
 // For each type its members in documents, and its text.
 
+// Of the types that have some of these alone.
+template <typename T>
+  requires(
+      requires(const T& c) { c.key; } || requires(const T& c) { c.topology_key; })
+void Members(const T& c, JsonObject& out) {
+  if constexpr (requires { c.from; }) out.Add("from", c.from);
+  if constexpr (requires { c.key; }) out.Add("key", c.key);
+  if constexpr (requires { c.to; }) out.Add("to", c.to);
+  if constexpr (requires { c.topology_key; }) out.Add("topologyKey", c.topology_key);
+  if constexpr (requires { c.value; }) out.Add("value", c.value);
+}
+
 void Members(const LowerRequest& c, JsonObject& out) {
   out.Add("from", c.from.ToCanonicalString());
   out.Add("resource", c.resource);
@@ -83,10 +91,6 @@ std::string Text(const LowerRequest& c) {
 void Members(const Tolerate& c, JsonObject& out) { AppendTaintValue(c.taint, out.Key("taint")); }
 std::string Text(const Tolerate& c) { return "pod: tolerate " + ToText(c.taint); }
 
-void Members(const DropNodeSelector& c, JsonObject& out) {
-  out.Add("key", c.key);
-  out.Add("value", c.value);
-}
 std::string Text(const DropNodeSelector& c) {
   return "pod: drop node selector " + c.key + "=" + c.value;
 }
@@ -98,10 +102,6 @@ std::string Text(const DropNodeAffinity& c) {
   return "pod: drop node affinity for " + SelectorText(c.requirement);
 }
 
-void Members(const WidenNodeAffinity& c, JsonObject& out) {
-  out.Add("key", c.key);
-  out.Add("value", c.value);
-}
 std::string Text(const WidenNodeAffinity& c) {
   return "pod: node affinity also for " + c.key + "=" + c.value;
 }
@@ -121,31 +121,19 @@ std::string Text(const DropPodAffinity& c) {
   return (c.anti ? "pod: drop pod anti-affinity to " : "pod: drop pod affinity to ") + TermText(c);
 }
 
-void Members(const RelaxSpread& c, JsonObject& out) {
-  out.Add("from", c.from);
-  out.Add("to", c.to);
-  out.Add("topologyKey", c.topology_key);
-}
 std::string Text(const RelaxSpread& c) {
   return "pod: spread with maxSkew " + std::to_string(c.to) + " instead of " +
          std::to_string(c.from) + " per " + c.topology_key;
 }
 
-void Members(const SpreadAnyway& c, JsonObject& out) { out.Add("topologyKey", c.topology_key); }
 std::string Text(const SpreadAnyway& c) {
   return "pod: spread with ScheduleAnyway per " + c.topology_key;
 }
 
-void Members(const HonorTaints& c, JsonObject& out) { out.Add("topologyKey", c.topology_key); }
 std::string Text(const HonorTaints& c) {
   return "pod: spread with nodeTaintsPolicy Honor per " + c.topology_key;
 }
 
-void Members(const LowerMinDomains& c, JsonObject& out) {
-  out.Add("from", c.from);
-  out.Add("to", c.to);
-  out.Add("topologyKey", c.topology_key);
-}
 std::string Text(const LowerMinDomains& c) {
   return "pod: spread with minDomains " + std::to_string(c.to) + " instead of " +
          std::to_string(c.from) + " per " + c.topology_key;

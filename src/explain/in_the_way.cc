@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "berth/in_tree/claim_preview.h"
 #include "berth/label_selector.h"

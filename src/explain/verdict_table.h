@@ -5,9 +5,16 @@
 #include <string>
 
 #include "src/engine/judgement.h"
+#include "src/engine/pod_group_preview.h"
 #include "src/explain/explanation.h"
 
 namespace berth::explain {
+
+// Appends for people to read what the group has and lacks, and what becomes of its waiting pods, of
+// those not more than `most_pods`.
+//
+// Thread safety: any thread.
+void AppendPodGroupTable(const engine::PodGroupPreview& group, size_t most_pods, std::string& out);
 
 // How much of a cluster a table shows.
 struct TableLimits {

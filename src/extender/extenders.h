@@ -7,12 +7,18 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/api/pod.h"
 #include "berth/in_tree/preemption.h"
 #include "berth/time.h"
 #include "src/base/string_map.h"
+#include "src/config/types.h"
 #include "src/extender/extender.h"
 
 namespace berth::extender {
+
+// Whether the extender wants to be asked about the pod: it manages no resource in particular, or
+// one that a container of the pod names.
+bool IsInterested(const config::Extender& extender, const api::Pod& pod);
 
 // Knows for how long the scheduling loop may be silent because it waits for an extender, and logs
 // the extenders that keep it waiting.

@@ -8,8 +8,8 @@
 #include "berth/field_errors.h"
 #include "berth/result.h"
 #include "src/base/file.h"
+#include "src/extender/extenders.h"
 #include "src/extender/http_client.h"
-#include "src/extender/interest.h"
 #include "src/extender/messages.h"
 
 namespace berth::extender {

@@ -14,15 +14,12 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "berth/field_errors.h"
 #include "berth/loadable/abi.h"
 #include "berth/plugin_kinds.h"
-#include "berth/result.h"
 #include "src/base/logging.h"
 #include "src/base/mutex.h"
 #include "src/framework/loadable/host_table.h"

@@ -2,9 +2,7 @@
 #include "src/informers/object_store.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "src/base/logging.h"
 

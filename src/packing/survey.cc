@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <tuple>
-#include <utility>
 
 #include "absl/hash/hash.h"
+#include "berth/in_tree/eviction.h"
 
 namespace berth::packing {
 namespace {
@@ -18,13 +17,6 @@ constexpr uint32_t kNoPool = UINT32_MAX;
 // What has the most pods; see ShapeTable::MostFrequent().
 constexpr size_t kMostTypicalShapes = 32;
 constexpr size_t kMostPendingShapes = 64;
-
-// Pods that come with their node and go with it: those of DaemonSets, and static pods.
-bool IsTied(const api::Pod& pod) {
-  return std::ranges::any_of(pod.metadata.owner_references, [](const api::OwnerReference& owner) {
-    return owner.controller && (owner.kind == "DaemonSet" || owner.kind == "Node");
-  });
-}
 
 // Whether the node takes pods at all: it is not cordoned, and neither Kubernetes nor a pod that
 // cannot be read keeps them away. A taint of its owner's is for pods that tolerate it.

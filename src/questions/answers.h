@@ -5,20 +5,33 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/config_value.h"
+#include "berth/result.h"
 #include "src/explain/explanation.h"
 #include "src/explain/pod_position.h"
+#include "src/plan/plan.h"
 #include "src/questions/desk.h"
 #include "src/questions/mirror.h"
-#include "src/questions/plan_question.h"
 #include "src/questions/pod_question.h"
 #include "src/questions/what_if.h"
 
 // How questions are answered from a mirror. Documents are described in docs/explain.md; `spent` as
 // Desk::How has it.
 namespace berth::questions {
+
+// A plan that is asked for by a document (docs/plan.md), not by flags.
+struct PlanQuestion {
+  plan::Goal goal;
+  plan::Limits limits;
+};
+
+// Reads {"goal": "fit=shop/web-3"}; the goal as the command line takes it. Errors: all problems
+// with the fields, unknown ones included; each with the field's path.
+Result<PlanQuestion> ParsePlanQuestion(const ConfigValue& document);
+Result<PlanQuestion> ParsePlanQuestion(std::string_view json);
 
 inline constexpr size_t kMostPods = 1'000;
 

@@ -127,6 +127,16 @@ std::optional<api::NodeSelector>* RequiredNodeAffinity(api::Pod& pod) {
   return required ? &required : nullptr;
 }
 
+// Calls change(constraint) for each spread constraint over the key; true: it changed one.
+template <typename ChangeOne>
+bool ChangeSpread(api::Pod& pod, std::string_view topology_key, const ChangeOne& change) {
+  bool changed = false;
+  for (api::TopologySpreadConstraint& constraint : pod.spec.topology_spread_constraints) {
+    if (constraint.topology_key == topology_key && change(constraint)) changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
 
 bool ChangePod(const explain::LowerRequest& change, api::Pod& pod) {
@@ -187,52 +197,40 @@ bool ChangePod(const explain::DropPodAffinity& change, api::Pod& pod) {
 }
 
 bool ChangePod(const explain::RelaxSpread& change, api::Pod& pod) {
-  bool relaxed = false;
-  for (auto& constraint : pod.spec.topology_spread_constraints) {
-    if (constraint.topology_key != change.topology_key) continue;
+  return ChangeSpread(pod, change.topology_key, [&](api::TopologySpreadConstraint& constraint) {
     if (constraint.when_unsatisfiable != kDoNotSchedule || constraint.max_skew >= change.to) {
-      continue;
+      return false;
     }
     constraint.max_skew = change.to;
-    relaxed = true;
-  }
-  return relaxed;
+    return true;
+  });
 }
 
 bool ChangePod(const explain::SpreadAnyway& change, api::Pod& pod) {
-  bool relaxed = false;
-  for (auto& constraint : pod.spec.topology_spread_constraints) {
-    if (constraint.topology_key != change.topology_key) continue;
-    if (constraint.when_unsatisfiable != kDoNotSchedule) continue;
+  return ChangeSpread(pod, change.topology_key, [](api::TopologySpreadConstraint& constraint) {
+    if (constraint.when_unsatisfiable != kDoNotSchedule) return false;
     constraint.when_unsatisfiable = "ScheduleAnyway";
     // Only DoNotSchedule may have it.
     constraint.min_domains.reset();
-    relaxed = true;
-  }
-  return relaxed;
+    return true;
+  });
 }
 
 bool ChangePod(const explain::HonorTaints& change, api::Pod& pod) {
-  bool honors = false;
-  for (auto& constraint : pod.spec.topology_spread_constraints) {
-    if (constraint.topology_key != change.topology_key) continue;
-    if (constraint.when_unsatisfiable != kDoNotSchedule) continue;
-    if (constraint.node_taints_policy == kHonor) continue;
+  return ChangeSpread(pod, change.topology_key, [](api::TopologySpreadConstraint& constraint) {
+    if (constraint.when_unsatisfiable != kDoNotSchedule) return false;
+    if (constraint.node_taints_policy == kHonor) return false;
     constraint.node_taints_policy = kHonor;
-    honors = true;
-  }
-  return honors;
+    return true;
+  });
 }
 
 bool ChangePod(const explain::LowerMinDomains& change, api::Pod& pod) {
-  bool lowered = false;
-  for (auto& constraint : pod.spec.topology_spread_constraints) {
-    if (constraint.topology_key != change.topology_key) continue;
-    if (constraint.min_domains.value_or(1) <= change.to) continue;
+  return ChangeSpread(pod, change.topology_key, [&](api::TopologySpreadConstraint& constraint) {
+    if (constraint.min_domains.value_or(1) <= change.to) return false;
     constraint.min_domains = change.to;
-    lowered = true;
-  }
-  return lowered;
+    return true;
+  });
 }
 
 bool ChangePod(const explain::DropHostPort& change, api::Pod& pod) {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "src/base/inbox.h"
-#include "src/base/lock_free_inbox.h"
 
 namespace berth::questions {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/thread_priority.h"
+#include "src/base/thread.h"
 #include "src/framework/time_limit.h"
 
 namespace berth::questions {

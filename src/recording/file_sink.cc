@@ -15,8 +15,6 @@
 #include <system_error>
 #include <utility>
 
-#include "src/recording/chunk.h"
-
 namespace berth::recording {
 namespace {
 

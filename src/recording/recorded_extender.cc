@@ -5,7 +5,7 @@
 #include <string>
 
 #include "src/client/api_client.h"
-#include "src/extender/interest.h"
+#include "src/extender/extenders.h"
 #include "src/recording/recorder.h"
 
 namespace berth::recording {

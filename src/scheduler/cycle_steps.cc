@@ -5,7 +5,7 @@
 
 #include "berth/resources.h"
 #include "src/base/logging.h"
-#include "src/binding/claim_status_write.h"
+#include "src/binding/claim_writes.h"
 #include "src/engine/diagnosis.h"
 #include "src/scheduler/pod_store.h"
 

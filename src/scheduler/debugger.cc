@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "src/base/logging.h"
-#include "src/queue/scheduling_queue.h"
 #include "src/scheduler/profiles.h"
 #include "src/scheduler/scheduler.h"
 

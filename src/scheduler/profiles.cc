@@ -3,26 +3,19 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
-#include <memory>
-#include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "berth/check.h"
 #include "berth/config_value.h"
 #include "berth/field_errors.h"
-#include "berth/in_tree/handle.h"
-#include "berth/in_tree/preemption.h"
-#include "src/binding/volume_writes.h"
+#include "src/binding/claim_writes.h"
 #include "src/config/plugin_features.h"
 #include "src/config/reload.h"
 #include "src/engine/dry_run.h"
 #include "src/extender/extender.h"
 #include "src/scheduler/moves_trial.h"
-#include "src/scheduler/state.h"
 #include "src/scheduler/watched_events.h"
 
 namespace berth::scheduler {

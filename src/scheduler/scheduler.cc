@@ -7,7 +7,7 @@
 #include "src/base/logging.h"
 #include "src/config/plugin_features.h"
 #include "src/engine/engine.h"
-#include "src/extender/interest.h"
+#include "src/extender/extenders.h"
 #include "src/queue/scheduling_queue.h"
 #include "src/scheduler/binding_cycles.h"
 #include "src/scheduler/counted_objects.h"

@@ -9,8 +9,8 @@
 
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/plugin.h"
+#include "src/base/clock.h"
 #include "src/base/inbox.h"
-#include "src/base/step_clock.h"
 #include "src/base/thread.h"
 #include "src/binding/binder.h"
 #include "src/binding/claim_writes.h"

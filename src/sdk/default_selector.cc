@@ -5,14 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "berth/in_tree/eviction.h"
+
 namespace berth {
 namespace {
-
-const api::OwnerReference* SelectingControllerOf(const api::Pod& pod) {
-  const auto& owners = pod.metadata.owner_references;
-  const auto owner = std::ranges::find_if(owners, [](const auto& o) { return o.controller; });
-  return owner == owners.end() ? nullptr : &*owner;
-}
 
 // Puts `labels` into `merged`; of two values for a key the new one stays.
 void MergeLabels(const api::StringMap& labels, api::StringMap& merged) {
@@ -49,7 +45,7 @@ LabelSelectorMatcher DefaultSelector(const api::Pod& pod, const Listers& listers
       MergeLabels(service.spec.selector, labels);
   });
 
-  const api::OwnerReference* owner = SelectingControllerOf(pod);
+  const api::OwnerReference* owner = ControllerOf(pod.metadata);
   if (owner == nullptr) return LabelSelectorMatcher::OfLabels(labels);
   if (owner->kind == "ReplicationController" && owner->api_version == "v1") {
     // Its labels replace those of services, where a controller of the apps group adds its own.

@@ -44,6 +44,11 @@ bool IsMirror(const api::Pod& pod) {
   return controller != nullptr && controller->kind == "Node";
 }
 
+bool IsTied(const api::Pod& pod) {
+  const api::OwnerReference* controller = ControllerOf(pod.metadata);
+  return controller != nullptr && (controller->kind == "DaemonSet" || controller->kind == "Node");
+}
+
 bool HasSuccessor(const api::Pod& pod) {
   const api::OwnerReference* controller = ControllerOf(pod.metadata);
   return pod.metadata.deletion_timestamp && controller != nullptr &&

@@ -98,4 +98,27 @@ bool IsPromisedTo(const api::PersistentVolume& volume, const api::PersistentVolu
          (reference->uid.empty() || reference->uid == claim.metadata.uid);
 }
 
+const api::Quantity& StorageIn(const api::ResourceList& list) {
+  static const api::Quantity kNothing;
+  const api::Quantity* storage = api::Find(list, "storage");
+  return storage == nullptr ? kNothing : *storage;
+}
+
+bool MayServe(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
+  const auto mode = [](const auto& spec) {
+    return spec.volume_mode ? std::string_view(*spec.volume_mode) : "Filesystem";
+  };
+  return StorageIn(volume.spec.capacity) >= StorageIn(claim.spec.resources.requests) &&
+         mode(volume.spec) == mode(claim.spec) &&
+         volume.spec.volume_attributes_class_name.value_or("") ==
+             claim.spec.volume_attributes_class_name.value_or("") &&
+         !volume.metadata.deletion_timestamp;
+}
+
+bool HasModes(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
+  return std::ranges::all_of(claim.spec.access_modes, [&](const std::string& mode) {
+    return std::ranges::find(volume.spec.access_modes, mode) != volume.spec.access_modes.end();
+  });
+}
+
 }  // namespace berth

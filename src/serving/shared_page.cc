@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/base/mutex.h"
-#include "src/base/thread_priority.h"
+#include "src/base/thread.h"
 #include "src/serving/gzip.h"
 
 namespace berth::serving {

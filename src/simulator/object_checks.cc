@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "berth/in_tree/pod_groups.h"
-#include "src/explain/pod_group_table.h"
 #include "src/explain/pod_list.h"
 #include "src/explain/text_table.h"
+#include "src/explain/verdict_table.h"
 #include "src/simulator/report.h"
 
 namespace berth::simulator {

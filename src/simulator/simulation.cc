@@ -2,7 +2,6 @@
 #include "src/simulator/simulation.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "src/base/clock.h"
 #include "src/base/suggestion.h"

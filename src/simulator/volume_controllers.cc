@@ -20,35 +20,9 @@ constexpr std::string_view kDefaultClassAnnotations[] = {
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class"};
 constexpr std::string_view kYes = "yes";
-constexpr std::string_view kStorage = "storage";
 
 std::string ClaimKey(const api::ObjectReference& claim) {
   return api::NamespacedKey(claim.namespace_, claim.name);
-}
-
-const api::Quantity& StorageIn(const api::ResourceList& list) {
-  static const api::Quantity kNothing;
-  const api::Quantity* storage = api::Find(list, kStorage);
-  return storage == nullptr ? kNothing : *storage;
-}
-
-std::string_view Mode(const std::optional<std::string>& mode) {
-  return mode ? std::string_view(*mode) : "Filesystem";
-}
-
-// Whether the volume would do for the claim, to which it may be promised already.
-bool Fits(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
-  return StorageIn(volume.spec.capacity) >= StorageIn(claim.spec.resources.requests) &&
-         Mode(volume.spec.volume_mode) == Mode(claim.spec.volume_mode) &&
-         volume.spec.volume_attributes_class_name.value_or("") ==
-             claim.spec.volume_attributes_class_name.value_or("") &&
-         !volume.metadata.deletion_timestamp;
-}
-
-bool HasModes(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
-  return std::ranges::all_of(claim.spec.access_modes, [&](const std::string& mode) {
-    return std::ranges::find(volume.spec.access_modes, mode) != volume.spec.access_modes.end();
-  });
 }
 
 bool IsDefault(const api::StorageClass& storage_class) {
@@ -185,9 +159,9 @@ void VolumeControllers::SyncClaim(const std::string& key) {
   VolumePtr volume;
   if (!wanted.empty()) {
     volume = FindIn<api::PersistentVolume>(api_, Kind::kPersistentVolume, wanted);
-    const bool free = volume != nullptr &&
-                      (volume->spec.claim_ref ? IsPromisedTo(*volume, *claim)
-                                              : Fits(*volume, *claim) && HasModes(*volume, *claim));
+    const bool free = volume != nullptr && (volume->spec.claim_ref ? IsPromisedTo(*volume, *claim)
+                                                                   : MayServe(*volume, *claim) &&
+                                                                         HasModes(*volume, *claim));
     if (!free) return;
   } else {
     // With a selected node a volume is made there; one that is free would be anywhere.
@@ -244,7 +218,8 @@ VolumeControllers::VolumePtr VolumeControllers::FindVolumeFor(
   if (const auto promised = volumes_of_.find(claim.metadata.Key()); promised != volumes_of_.end()) {
     for (const std::string& name : promised->second) {
       VolumePtr volume = find(name);
-      if (volume != nullptr && IsPromisedTo(*volume, claim) && Fits(*volume, claim)) return volume;
+      if (volume != nullptr && IsPromisedTo(*volume, claim) && MayServe(*volume, claim))
+        return volume;
     }
   }
   const auto free = free_volumes_.find(StorageClassOf(claim));
@@ -263,7 +238,7 @@ VolumeControllers::VolumePtr VolumeControllers::FindVolumeFor(
   for (const std::string& name : free->second) {
     VolumePtr volume = find(name);
     if (volume == nullptr || volume->status.phase != api::kVolumeAvailable) continue;
-    if (!Fits(*volume, claim) || !HasModes(*volume, claim)) continue;
+    if (!MayServe(*volume, claim) || !HasModes(*volume, claim)) continue;
     if (selector && !selector->Matches(volume->metadata.labels)) continue;
     if (best == nullptr || rank(*volume) < rank(*best)) best = std::move(volume);
   }

@@ -7,8 +7,7 @@
 
 #include "src/base/json.h"
 #include "src/plan/plan.h"
-#include "src/questions/plan_question.h"
-#include "src/questions/what_if.h"
+#include "src/questions/answers.h"
 #include "src/ui/cluster_map.h"
 #include "src/ui/object_facts.h"
 #include "src/ui/pod_verdict.h"

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "src/base/json.h"
 #include "src/explain/spec_json.h"
 
 namespace berth::ui {

@@ -212,7 +212,7 @@ var indirect = map[string][]struct{ file, begins string }{
 	`relocation "pod group relocation: " + std::string(why)`: {
 		{"group_relocation.cc", `\bawait\(`}, {"group_relocation.cc", `\brefuse\(`}, {"group_relocation.cc", `\bwhy = "`},
 		{"group_relocation.cc", `\bRejectGroup\(state, "`}},
-	"scheduling_gates text + \"]\"":           {{"scheduling_gates.cc", `std::string text =`}},
+	"scheduling_gates text + \"]\"":           {{"scheduling_gates.h", `std::string text =`}},
 	"volume_binding ReasonsOf(bits)":          {{"find_volumes.cc", `kReasons\[\] =`}},
 	"volume_binding *problem":                 {{"pod_claims.cc", `return "(?:persistentvolumeclaim|waiting|PVC) `}},
 	"volume_restrictions ClaimNotFound(name)": {{"plugins/shared/pod_claims.h", `return "persistentvolumeclaim`}},

@@ -38,7 +38,8 @@ type berth struct {
 var (
 	joinedLiterals = regexp.MustCompile(`"\s*\n\s*"`)
 	ownKind        = regexp.MustCompile(`BERTH_API_KIND\(\w+, "(?:([\w.-]+)/)?(\w+)", "(\w+)"\)`)
-	ownType        = regexp.MustCompile(`(?s)struct FieldsOf<([\w:]+)> \{(.*?)\n\};`)
+	ownType        = regexp.MustCompile(`(?s)kFieldsOf<([\w:]+)> =(.*?);\n`)
+	ownObject      = regexp.MustCompile(`ObjectTable(WithStatus)?<`)
 	ownField       = regexp.MustCompile(`Field<\s*\d+,\s*&[\w:]+>\(\s*"(\w+)"`)
 	ownGate        = regexp.MustCompile(`\{"(\w+)",\s*\{([^}]*)\}(?:,\s*"([^"]*)")?\}`)
 	ownGateState   = regexp.MustCompile(`(?:From\((\d+), )?k(Alpha|Beta|GA|Deprecated)(On|Off)?(Locked)?\b`)
@@ -118,6 +119,12 @@ func readBerth(tree string) (*berth, error) {
 		names := map[string]bool{}
 		for _, field := range ownField.FindAllStringSubmatch(m[2], -1) {
 			names[field[1]] = true
+		}
+		if object := ownObject.FindStringSubmatch(m[2]); object != nil {
+			names["metadata"], names["spec"] = true, true
+			if object[1] != "" {
+				names["status"] = true
+			}
 		}
 		own.fields[m[1]] = names
 	}

@@ -30,7 +30,8 @@ func readFieldTables(folder string) (fieldTables, error) {
 	if err != nil || len(files) == 0 {
 		return nil, fmt.Errorf("no field tables in %s: %v", folder, err)
 	}
-	table := regexp.MustCompile(`struct FieldsOf<([\w:]+)>`)
+	table := regexp.MustCompile(`\bkFieldsOf<([\w:]+)> =`)
+	object := regexp.MustCompile(`^\s*ObjectTable(WithStatus)?<`)
 	field := regexp.MustCompile(`Field<\d+,\s*&\w+::\w+>\(\s*"(\w+)"\)`)
 	tables := fieldTables{}
 	for _, file := range files {
@@ -51,6 +52,12 @@ func readFieldTables(folder string) (fieldTables, error) {
 			}
 			if all := strings.Count(string(body), "Field<"); all != len(names) {
 				return nil, fmt.Errorf("%s: %d of %d fields of %s can be read", file, len(names), all, text[begin[2]:begin[3]])
+			}
+			if match := object.FindSubmatch(body); match != nil {
+				names = append(names, "metadata", "spec")
+				if len(match[1]) > 0 {
+					names = append(names, "status")
+				}
 			}
 			tables[string(text[begin[2]:begin[3]])] = names
 		}

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "berth/api/device_class.h"
 #include "berth/api/resource_claim.h"
 #include "berth/api/resource_slice.h"
 

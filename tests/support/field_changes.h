@@ -65,7 +65,7 @@ void Fill(T& value) {
     value = static_cast<T>(1);
   } else {
     static_assert(api::Struct<T>, "a type of field that Fill() does not know");
-    field_changes::ForEachField(value, api::FieldsOf<T>::kFields,
+    field_changes::ForEachField(value, api::kFieldsOf<T>,
                                 [](const std::string&, auto& member) { Fill(member); });
   }
 }
@@ -104,7 +104,7 @@ void ForEachChange(T& value, const std::string& path, const Visit& visit) {
   } else if constexpr (std::is_integral_v<T>) {
     with(static_cast<T>(value + 1));
   } else {
-    field_changes::ForEachField(value, api::FieldsOf<T>::kFields,
+    field_changes::ForEachField(value, api::kFieldsOf<T>,
                                 [&](const std::string& name, auto& member) {
                                   ForEachChange(member, field_changes::Join(path, name), visit);
                                 });

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "berth/api/meta.h"
 
@@ -66,6 +70,37 @@ struct StatefulSet {
   StatefulSetSpec spec;
 
   friend bool operator==(const StatefulSet&, const StatefulSet&) = default;
+};
+
+struct PodDisruptionBudgetSpec {
+  std::optional<IntOrString> min_available;
+  // nullopt selects no pod, an empty selector every pod of the namespace.
+  std::optional<LabelSelector> selector;
+  std::optional<IntOrString> max_unavailable;
+  // IfHealthyBudget, which nullopt means, or AlwaysAllow.
+  std::optional<std::string> unhealthy_pod_eviction_policy;
+
+  friend bool operator==(const PodDisruptionBudgetSpec&, const PodDisruptionBudgetSpec&) = default;
+};
+
+struct PodDisruptionBudgetStatus {
+  // Pods whose eviction the API server has granted and that may still be there, by name.
+  std::vector<std::pair<std::string, Time>> disrupted_pods;
+  int32_t disruptions_allowed = 0;
+  int32_t current_healthy = 0;
+  int32_t desired_healthy = 0;
+
+  friend bool operator==(const PodDisruptionBudgetStatus&,
+                         const PodDisruptionBudgetStatus&) = default;
+};
+
+// policy/v1.
+struct PodDisruptionBudget {
+  ObjectMeta metadata;
+  PodDisruptionBudgetSpec spec;
+  PodDisruptionBudgetStatus status;
+
+  friend bool operator==(const PodDisruptionBudget&, const PodDisruptionBudget&) = default;
 };
 
 }  // namespace berth::api

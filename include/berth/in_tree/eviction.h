@@ -12,7 +12,7 @@
 
 #include "berth/api/meta.h"
 #include "berth/api/pod.h"
-#include "berth/api/pod_disruption_budget.h"
+#include "berth/api/workloads.h"
 #include "berth/label_selector.h"
 #include "berth/pod_info.h"
 #include "berth/resources.h"
@@ -28,6 +28,8 @@ bool IsDaemon(const api::Pod& pod);
 // Made by a kubelet from a file, as an annotation says or its owner, the node: evictions do not
 // touch it.
 bool IsMirror(const api::Pod& pod);
+// Whether it comes with its node and goes with it: a DaemonSet's, or a static pod.
+bool IsTied(const api::Pod& pod);
 // Whether it is being deleted, and its controller has made the next one. A StatefulSet's has the
 // name of this one, so it waits for its end.
 bool HasSuccessor(const api::Pod& pod);

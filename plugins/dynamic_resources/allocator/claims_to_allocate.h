@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/api/device_class.h"
 #include "berth/api/resource_claim.h"
 #include "plugins/dynamic_resources/allocator/features.h"
 #include "plugins/dynamic_resources/allocator/kept_answers.h"

@@ -17,7 +17,6 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "src/base/clock.h"
 #include "src/base/text.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 #include <variant>

@@ -161,12 +161,9 @@ Result<ReplayFlags> ParseReplayFlags(const std::vector<std::string>& arguments,
   ReplayFlags out;
   bool help = false;
   flags.Group("Flags");
-  flags.Add("config", "FILE",
-            "Decides with this configuration file instead of the recorded configuration.",
-            [&out](const std::string& value) -> Result<void> {
-              out.run.config = value;
-              return {};
-            });
+  flags.AddAnyText("config", "FILE",
+                   "Decides with this configuration file instead of the recorded configuration.",
+                   out.run.config);
   AddPluginDir(flags, out.run);
   AddFeatureGates(flags, out.run.feature_gates,
                   "Feature gates in place of the recorded ones; may be repeated.");

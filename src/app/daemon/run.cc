@@ -18,7 +18,6 @@
 #include "src/app/daemon/config_reloader.h"
 #include "src/app/daemon/daemon.h"
 #include "src/app/daemon/metrics_setup.h"
-#include "src/app/daemon/request_metrics.h"
 #include "src/app/daemon/settings.h"
 #include "src/app/daemon/signals.h"
 #include "src/app/endpoints/debug_questions.h"

@@ -9,7 +9,6 @@
 
 #include <csignal>
 #include <cstdint>
-#include <initializer_list>
 
 #include "berth/check.h"
 

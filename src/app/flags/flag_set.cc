@@ -107,6 +107,14 @@ void FlagSet::AddText(const std::string& name, std::string_view kind, const std:
   });
 }
 
+void FlagSet::AddAnyText(const std::string& name, std::string_view kind, const std::string& help,
+                         std::string& out) {
+  Add(name, kind, help, [&out](const std::string& value) -> Result<void> {
+    out = value;
+    return {};
+  });
+}
+
 void FlagSet::AddSwitch(const std::string& name, const std::string& help, Setter set, Shown show) {
   Add(name, "", help, std::move(set), std::move(show));
   impl_->flags[name].is_switch = true;

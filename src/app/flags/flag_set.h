@@ -47,9 +47,23 @@ class FlagSet {
   // `show` says what the flag stands at; without it, that is the last value given (StandsAt()).
   void Add(const std::string& name, std::string_view kind, const std::string& help, Setter set,
            Shown show = {});
-  // A text that must not be empty.
+  // A text that must not be empty, and one that may be.
   void AddText(const std::string& name, std::string_view kind, const std::string& help,
                std::string& out);
+  void AddAnyText(const std::string& name, std::string_view kind, const std::string& help,
+                  std::string& out);
+  // A flag whose value is what `read(text)` makes of the text.
+  template <typename Read, typename T>
+  void AddRead(const std::string& name, std::string_view kind, const std::string& help, Read read,
+               T& out, Shown show = {}) {
+    const auto set = [&out, read](const std::string& text) -> Result<void> {
+      auto value = read(text);
+      if (!value) return Fail(value.error());
+      out = *std::move(value);
+      return {};
+    };
+    Add(name, kind, help, set, std::move(show));
+  }
   // A switch: `set` gets "true" where no value is given.
   void AddSwitch(const std::string& name, const std::string& help, Setter set, Shown show = {});
 

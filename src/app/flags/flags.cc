@@ -7,7 +7,6 @@
 #include <array>
 #include <filesystem>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include "berth/field_errors.h"
@@ -16,7 +15,6 @@
 #include "src/app/version.h"
 #include "src/base/suggestion.h"
 #include "src/base/text.h"
-#include "src/config/feature_gates.h"
 
 namespace berth::app {
 namespace {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <utility>
 
 #include "berth/api/quantity.h"
@@ -36,15 +35,14 @@ Result<SniCertificate> ReadSniCertificate(const std::string& text) {
   return certificate;
 }
 
-Result<void> ReadAddress(const std::string& text, std::string& out) {
-  const std::string address(base::Trim(text));
+Result<std::string> ReadAddress(const std::string& text) {
+  std::string address(base::Trim(text));
   std::array<unsigned char, sizeof(in6_addr)> buffer{};
   if (!address.empty() && inet_pton(AF_INET, address.c_str(), buffer.data()) != 1 &&
       inet_pton(AF_INET6, address.c_str(), buffer.data()) != 1) {
     return Fail("failed to parse IP: " + Quoted(text));
   }
-  out = address;
-  return {};
+  return address;
 }
 
 Result<void> ReadCurves(const std::string& text, bool& given, std::vector<int32_t>& out) {
@@ -166,23 +164,20 @@ std::string WriteVModule(const std::vector<base::VModule>& modules) {
   return text;
 }
 
-FlagSet::Setter SetsBuffer(bool& out) {
-  return [&out](const std::string& text) -> Result<void> {
-    const auto size = api::Quantity::Parse(text);
-    if (!size) return Fail(size.error());
-    out = size->Value() != 0;
-    return {};
-  };
+// Whether there is a buffer.
+Result<bool> ReadBufferSize(const std::string& text) {
+  const auto size = api::Quantity::Parse(text);
+  if (!size) return Fail(size.error());
+  return size->Value() != 0;
 }
 
 }  // namespace
 
 void AddSecureServing(FlagSet& flags, SecureServingFlags& out) {
   flags.Group("Secure serving flags");
-  flags.Add(
-      "bind-address", "ip", "Address to serve HTTPS on; empty, 0.0.0.0 or :: for all (0.0.0.0).",
-      [&out](const std::string& text) { return ReadAddress(text, out.bind_address); },
-      [&out] { return out.bind_address; });
+  flags.AddRead("bind-address", "ip",
+                "Address to serve HTTPS on; empty, 0.0.0.0 or :: for all (0.0.0.0).", ReadAddress,
+                out.bind_address, [&out] { return out.bind_address; });
   flags.Value("cert-dir",
               "Folder of kube-scheduler.crt and .key, made there when missing; without it and "
               "--tls-cert-file a self-signed certificate is kept in memory.",
@@ -360,32 +355,25 @@ void AddLogs(FlagSet& flags, LogFlags& out) {
   flags.Group("Logs flags");
   flags.Value("log-flush-frequency", "Each line is written at once, whatever this says (5s).",
               out.flush_frequency);
-  flags.Add("log-json-info-buffer-size", "quantity",
-            "Accepted with the feature gate LoggingAlphaOptions; nothing is buffered (0).",
-            SetsBuffer(out.json_info_buffer));
+  flags.AddRead("log-json-info-buffer-size", "quantity",
+                "Accepted with the feature gate LoggingAlphaOptions; nothing is buffered (0).",
+                ReadBufferSize, out.json_info_buffer);
   flags.StandsAt("log-json-info-buffer-size", "0");
   flags.Value("log-json-split-stream",
               "JSON: errors on standard error, all else on standard output. Needs the feature gate "
               "LoggingAlphaOptions (false).",
               out.json_split_stream);
-  flags.Add("log-text-info-buffer-size", "quantity",
-            "Accepted with the feature gate LoggingAlphaOptions; nothing is buffered (0).",
-            SetsBuffer(out.text_info_buffer));
+  flags.AddRead("log-text-info-buffer-size", "quantity",
+                "Accepted with the feature gate LoggingAlphaOptions; nothing is buffered (0).",
+                ReadBufferSize, out.text_info_buffer);
   flags.StandsAt("log-text-info-buffer-size", "0");
   flags.Value("log-text-split-stream",
               "Text: errors on standard error, all else on standard output. Needs the feature gate "
               "LoggingAlphaOptions (false).",
               out.text_split_stream);
   flags.Value("logging-format", "Form of the log: text or json (text).", out.format);
-  flags.Add(
-      "v", "Level", "Verbosity of the log (0).",
-      [&out](const std::string& text) -> Result<void> {
-        const auto level = ReadLevel(text);
-        if (!level) return Fail(level.error());
-        out.options.verbosity = *level;
-        return {};
-      },
-      [&out] { return std::to_string(out.options.verbosity); });
+  flags.AddRead("v", "Level", "Verbosity of the log (0).", ReadLevel, out.options.verbosity,
+                [&out] { return std::to_string(out.options.verbosity); });
   flags.Add(
       "vmodule", "pattern=N,...",
       "Verbosity of source files by name, without extension; for text logs only.",

@@ -10,62 +10,42 @@
 #include <utility>
 
 #include "src/app/commands/server_error.h"
-#include "src/app/flags/flag_set.h"
 #include "src/base/logging.h"
 #include "src/questions/pod_question.h"
+#include "src/questions/what_if.h"
+#include "src/simulator/workload.h"
 
 namespace berth::app {
 namespace {
 
-constexpr std::string_view kSimulate =
-    "Schedules the pending pods of a cluster dump, as the daemon would, in memory. Prints each "
-    "decision (-o json) or who went where and who was left (-o table).";
-constexpr std::string_view kExplain =
-    "Judges each pending pod, or the one that is named, alone against the cluster as it is: why "
-    "each "
-    "node was rejected, and how the others score. Changes nothing.";
-
-constexpr std::string_view kPacking =
-    "Tells how full the node pools of a cluster are, what of their free resources no pod can use, "
-    "and what still fits. Changes nothing.";
-
-constexpr std::string_view kPlan =
-    "Searches few moves of pods that make room for a pending pod, empty a node, spread the pods of "
-    "a workload or make use of what is stranded. Prints them in order; each state on the way is "
-    "one that the scheduler allows. Changes nothing without --apply, which carries out a plan that "
-    "was kept.";
-constexpr std::string_view kUi =
-    "Shows a cluster in a browser: prints the address of a page that this machine alone is served, "
-    "to those alone who know the address, until it is interrupted. Changes nothing.";
-constexpr std::string_view kWhy =
-    "Why a pending pod is not scheduled, or where it could go; of a pod on a node, how that node "
-    "and the others score. Asks the scheduler that runs in the live cluster, or judges the pod "
-    "here "
-    "where there is none. Changes nothing.";
-
-constexpr std::string_view kDump =
-    "Prints what scheduling reads of the live cluster, as one list for --cluster: all "
-    "kinds "
-    "in one step, without the environment of containers, Secrets or ConfigMaps.";
-
 std::string_view DescriptionOf(OfflineCommand command) {
   switch (command) {
     case OfflineCommand::kSimulate:
-      return kSimulate;
+      return "Schedules the pending pods of a cluster dump, as the daemon would, in memory. Prints "
+             "each decision (-o json) or who went where and who was left (-o table).";
     case OfflineCommand::kExplain:
-      return kExplain;
+      return "Judges each pending pod, or the one that is named, alone against the cluster as it "
+             "is: why each node was rejected, and how the others score. Changes nothing.";
     case OfflineCommand::kPacking:
-      return kPacking;
+      return "Tells how full the node pools of a cluster are, what of their free resources no pod "
+             "can use, and what still fits. Changes nothing.";
     case OfflineCommand::kPlan:
-      return kPlan;
+      return "Searches few moves of pods that make room for a pending pod, empty a node, spread "
+             "the pods of a workload or make use of what is stranded. Prints them in order; each "
+             "state on the way is one that the scheduler allows. Changes nothing without --apply, "
+             "which carries out a plan that was kept.";
     case OfflineCommand::kWhy:
-      return kWhy;
+      return "Why a pending pod is not scheduled, or where it could go; of a pod on a node, how "
+             "that node and the others score. Asks the scheduler that runs in the live cluster, or "
+             "judges the pod here where there is none. Changes nothing.";
     case OfflineCommand::kDump:
-      return kDump;
+      return "Prints what scheduling reads of the live cluster, as one list for --cluster: all "
+             "kinds in one step, without the environment of containers, Secrets or ConfigMaps.";
     case OfflineCommand::kUi:
       break;
   }
-  return kUi;
+  return "Shows a cluster in a browser: prints the address of a page that this machine alone is "
+         "served, to those alone who know the address, until it is interrupted. Changes nothing.";
 }
 
 // Where kubectl looks for its own.
@@ -124,22 +104,15 @@ Result<Duration> ReadRequestTimeout(const std::string& value) {
 }
 
 void AddServer(FlagSet& flags, OfflineFlags& out) {
-  flags.Add("kubeconfig", "FILE",
-            "The live cluster; without it KUBECONFIG (several files, too), ~/.kube/config or the "
-            "service account say which, as to kubectl.",
-            [&out](const std::string& value) -> Result<void> {
-              out.kubeconfig = value;
-              return {};
-            });
+  flags.AddAnyText(
+      "kubeconfig", "FILE",
+      "The live cluster; without it KUBECONFIG (several files, too), ~/.kube/config or "
+      "the service account say which, as to kubectl.",
+      out.kubeconfig);
   flags.AddText("context", "NAME", "The context of the kubeconfig (its current one).", out.context);
-  flags.Add("request-timeout", "TIME",
-            "How long to wait for the API server, such as 10s (1m); 0: without end.",
-            [&out](const std::string& value) -> Result<void> {
-              const auto time = ReadRequestTimeout(value);
-              if (!time) return Fail(time.error());
-              out.request_timeout = *time;
-              return {};
-            });
+  flags.AddRead("request-timeout", "TIME",
+                "How long to wait for the API server, such as 10s (1m); 0: without end.",
+                ReadRequestTimeout, out.request_timeout);
 }
 
 void AddNamespace(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
@@ -181,14 +154,11 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   }
   AddServer(flags, out);
   if (command == OfflineCommand::kUi) {
-    flags.Add(
+    flags.AddAnyText(
         "recording", "PATH",
         "Shows a recording, a folder or a file, of `berth run --record` instead: the last one "
         "there, with a slider over its decisions.",
-        [&out](const std::string& value) -> Result<void> {
-          out.recording = value;
-          return {};
-        });
+        out.recording);
   }
   const bool judges = command == OfflineCommand::kExplain || command == OfflineCommand::kWhy;
   if (command != OfflineCommand::kDump) AddNamespace(command, flags, out);
@@ -328,13 +298,11 @@ void AddScheduling(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
     AddPluginDir(flags, out.run, "The kinds that these ask for are in the dump, too.");
     return AddFeatureGates(flags, out.run.feature_gates);
   }
-  flags.Add("config", "FILE",
-            "The configuration file (KubeSchedulerConfiguration v1); without it, of a live cluster "
-            "that of the Berth in it, where there is one, and kube-scheduler's default.",
-            [&out](const std::string& value) -> Result<void> {
-              out.run.config = value;
-              return {};
-            });
+  flags.AddAnyText(
+      "config", "FILE",
+      "The configuration file (KubeSchedulerConfiguration v1); without it, of a live cluster that "
+      "of the Berth in it, where there is one, and kube-scheduler's default.",
+      out.run.config);
   AddPluginDir(flags, out.run);
   AddFeatureGates(flags, out.run.feature_gates);
   flags.Value("seed", "Seed of the draws between equal nodes (1).", out.seed);
@@ -411,7 +379,87 @@ Result<void> CheckCluster(OfflineCommand command, const OfflineFlags& flags) {
               " exclude each other");
 }
 
+void AddTexts(FlagSet& flags, const std::string& name, const std::string& form,
+              const std::string& help, std::vector<std::string>& out) {
+  flags.Add(name, form, help, [&out](const std::string& value) -> Result<void> {
+    if (value.empty()) return Fail("must not be empty");
+    out.push_back(value);
+    return {};
+  });
+}
+
+// Names of nodes, which have no commas; one that stands twice counts once.
+void AddNames(FlagSet& flags, const std::string& name, const std::string& form,
+              const std::string& help, std::vector<std::string>& out) {
+  flags.Add(name, form, help, [&out](const std::string& value) -> Result<void> {
+    for (size_t begin = 0; begin <= value.size();) {
+      const size_t end = std::min(value.find(',', begin), value.size());
+      std::string node(simulator::NodeNameIn(std::string_view(value).substr(begin, end - begin)));
+      if (node.empty()) return Fail("must not be empty");
+      if (std::ranges::find(out, node) == out.end()) out.push_back(std::move(node));
+      begin = end + 1;
+    }
+    return {};
+  });
+}
+
 }  // namespace
+
+bool WhatIfFlags::any() const {
+  return !new_config.empty() || !add.empty() || add_nodes > 0 || !remove_nodes.empty() ||
+         !scale.empty() || !cordon.empty() || !drain.empty() || reschedule || !fill.empty();
+}
+
+void AddWhatIf(FlagSet& flags, WhatIfFlags& out) {
+  flags.Group("What-if flags: the answer is what differs from today");
+  flags.AddText("new-config", "FILE", "With this configuration in the place of --config.",
+                out.new_config);
+  AddTexts(
+      flags, "add", "FILE",
+      "With the objects of this file or folder, or of the standard input (-); may be repeated.",
+      out.add);
+  flags.Value("add-nodes", "With so many more nodes of the shape that --like names.",
+              out.add_nodes);
+  flags.Add("like", "NODE", "The node that those of --add-nodes are like.",
+            [&out](const std::string& value) -> Result<void> {
+              out.like = simulator::NodeNameIn(value);
+              return {};
+            });
+  AddNames(flags, "remove-node", "NODE,...", "Without these nodes; may be repeated.",
+           out.remove_nodes);
+  AddNames(flags, "cordon", "NODE,...",
+           "With these nodes cordoned before anything else: their pods stay, and others go "
+           "elsewhere; may be repeated.",
+           out.cordon);
+  flags.Add("scale", "[NAMESPACE/]KIND/NAME=N",
+            "With so many pods of this controller, such as deploy/web=5; may be repeated.",
+            [&out](const std::string& value) -> Result<void> {
+              auto scale = questions::Scale::Parse(value);
+              if (!scale) return Fail(scale.error());
+              out.scale.push_back(*std::move(scale));
+              return {};
+            });
+  AddNames(flags, "drain", "NODE,...",
+           "After drains of these nodes, one after the other; may be repeated. The exit code is 1 "
+           "when a pod stays or fits nowhere.",
+           out.drain);
+  flags.Value(
+      "reschedule",
+      "With all pods that controllers make again scheduled from nothing; with --new-config, "
+      "by both configurations.",
+      out.reschedule);
+  flags.AddText("fill", "FILE", "How many more pods like the one in this file fit.", out.fill);
+}
+
+Result<void> CheckWhatIf(const WhatIfFlags& flags) {
+  if (flags.add_nodes > 0 && flags.like.empty())
+    return Fail("--add-nodes: like which? Name a node with --like");
+  if (flags.add_nodes == 0 && !flags.like.empty()) return Fail("--like goes with --add-nodes");
+  if (flags.add_nodes > questions::kMostNewNodes) {
+    return Fail("--add-nodes: at most " + std::to_string(questions::kMostNewNodes));
+  }
+  return {};
+}
 
 Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
                                        const std::vector<std::string>& arguments,

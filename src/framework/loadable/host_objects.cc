@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
-#include <type_traits>
 
 #include "src/framework/loadable/host_table.h"
 #include "src/framework/loadable/views.h"

@@ -13,21 +13,14 @@
 namespace berth::framework::loadable {
 namespace {
 
-constexpr std::string_view kStorage = "storage";
-
-int64_t StorageIn(const api::ResourceList& amounts) {
-  const api::Quantity* storage = api::Find(amounts, kStorage);
-  return storage == nullptr ? 0 : storage->Value();
-}
-
 int64_t ObjectNumber(const berth_object* view, int32_t name) {
   if (name != BERTH_OBJECT_STORAGE) return 0;
   const api::ObjectPtr& object = *ObjectOf(view).object;
   if (const auto* volume = api::As<api::PersistentVolume>(object)) {
-    return StorageIn(volume->spec.capacity);
+    return StorageIn(volume->spec.capacity).Value();
   }
   if (const auto* claim = api::As<api::PersistentVolumeClaim>(object)) {
-    return StorageIn(claim->spec.resources.requests);
+    return StorageIn(claim->spec.resources.requests).Value();
   }
   const auto* capacity = api::As<api::CSIStorageCapacity>(object);
   return capacity != nullptr && capacity->capacity ? capacity->capacity->Value() : 0;

@@ -5,7 +5,33 @@
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/framework/loadable/host_table.h"
 #include "src/framework/loadable/plugin_state.h"
+
+// A PreBind or Bind of a loaded plugin for one pod. Made for the call, freed when it is done.
+//
+// Thread safety: one owner, the plugin; but cancellation may be asked about on any thread.
+struct berth_host_async {
+  berth_host_async(const void* plugin, berth::Handle& of, berth::CycleState& cycle,
+                   const berth::PodInfo& of_pod, std::string_view node, berth::Cancellation& cancel,
+                   berth::AsyncDone when_done)
+      : handle(of),
+        state(plugin, cycle),
+        info(of_pod),
+        pod(berth::framework::loadable::View(of_pod)),
+        node_name(node),
+        cancellation(cancel),
+        done(std::move(when_done)) {}
+
+  berth::Handle& handle;
+  berth_host_state state;
+  const berth::PodInfo& info;
+  const berth_pod pod;
+  const std::string node_name;
+  berth::Cancellation& cancellation;
+  berth::AsyncDone done;
+  bool binds = false;  // a Bind, not a PreBind
+};
 
 namespace berth::framework::loadable {
 namespace {
@@ -64,8 +90,7 @@ Plugin OfTable(const berth_plugin& table, Plugin plugin) {
   return plugin;
 }
 
-}  // namespace
-
+// A plugin's verdict; a code that does not exist is an Error.
 Status ToStatus(berth_code code, const berth_verdict& verdict, ReasonTable& reasons) {
   if (code == BERTH_SUCCESS) return Status::Success();
   if (code < BERTH_SUCCESS || code > BERTH_PENDING) {
@@ -73,6 +98,41 @@ Status ToStatus(berth_code code, const berth_verdict& verdict, ReasonTable& reas
   }
   if (verdict.reasons.empty()) return Status(static_cast<Code>(code));
   return reasons.Make(static_cast<Code>(code), verdict.reasons);
+}
+
+// Ends the work and frees it.
+void Finish(berth_async* async, AsyncStatus status) {
+  const std::unique_ptr<berth_async> owned(async);
+  // The pod and its state may be gone with the last copy of this.
+  const AsyncDone done = std::move(owned->done);
+  done(std::move(status));
+}
+
+// The status of a code and a message that a plugin gave.
+AsyncStatus StatusOf(berth_code code, std::string_view message) {
+  if (code < BERTH_SUCCESS || code > BERTH_PENDING) {
+    return {Code::kError, "the plugin returned the unknown code " + std::to_string(code)};
+  }
+  return {static_cast<Code>(code), std::string(message)};
+}
+
+void BindByDefault(berth_async* async) {
+  if (!async->binds) {
+    Finish(async, {Code::kError, "async_bind_by_default is for bind only"});
+    return;
+  }
+  const std::unique_ptr<berth_async> owned(async);
+  owned->handle.BindPod(owned->info, owned->node_name, owned->cancellation, std::move(owned->done));
+}
+
+}  // namespace
+
+template <typename Call, typename State, typename... Rest>
+Status LoadedPlugin::Ask(Call call, State& state, const PodInfo& pod, Rest... rest) const {
+  berth_verdict verdict;
+  berth_host_state own(this, state);
+  const berth_pod view = View(pod);
+  return ToStatus(call(self_, &verdict, &own, &view, rest...), verdict, state.reasons());
 }
 
 LoadedPlugin::LoadedPlugin(const berth_plugin& table, std::vector<api::PluginKindId> kinds,
@@ -207,12 +267,9 @@ bool LoadedPlugin::Less(const QueueSortKey& a, const QueueSortKey& b) const {
 
 PreFilterResult LoadedPlugin::PreFilter(CycleState& state, const PodInfo& pod,
                                         const Snapshot& snapshot) {
-  berth_verdict verdict;
   berth_names names;
-  berth_host_state own(this, state);
-  const berth_pod view = View(pod);
-  const berth_code code = table_.pre_filter(self_, &verdict, &own, &view, View(snapshot), &names);
-  PreFilterResult result{ToStatus(code, verdict, state.reasons()), std::move(names.names)};
+  PreFilterResult result{Ask(table_.pre_filter, state, pod, View(snapshot), &names),
+                         std::move(names.names)};
   if (result.node_names) {
     std::sort(result.node_names->begin(), result.node_names->end());
     result.node_names->erase(std::unique(result.node_names->begin(), result.node_names->end()),
@@ -223,24 +280,16 @@ PreFilterResult LoadedPlugin::PreFilter(CycleState& state, const PodInfo& pod,
 
 Status LoadedPlugin::AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
                             const NodeView& node) {
-  berth_verdict verdict;
-  berth_host_state own(this, state);
-  const berth_pod view = View(pod);
   const berth_pod other = View(added);
   const berth_node at = View(node);
-  return ToStatus(table_.add_pod(self_, &verdict, &own, &view, &other, &at), verdict,
-                  state.reasons());
+  return Ask(table_.add_pod, state, pod, &other, &at);
 }
 
 Status LoadedPlugin::RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
                                const NodeView& node) {
-  berth_verdict verdict;
-  berth_host_state own(this, state);
-  const berth_pod view = View(pod);
   const berth_pod other = View(removed);
   const berth_node at = View(node);
-  return ToStatus(table_.remove_pod(self_, &verdict, &own, &view, &other, &at), verdict,
-                  state.reasons());
+  return Ask(table_.remove_pod, state, pod, &other, &at);
 }
 
 void LoadedPlugin::Detach(CycleState& state) {
@@ -251,11 +300,8 @@ void LoadedPlugin::Detach(CycleState& state) {
 
 Status LoadedPlugin::Filter(const CycleState& state, const PodInfo& pod,
                             const NodeView& node) const {
-  berth_verdict verdict;
-  const berth_host_state own(this, state);
-  const berth_pod view = View(pod);
   const berth_node at = View(node);
-  return ToStatus(table_.filter(self_, &verdict, &own, &view, &at), verdict, state.reasons());
+  return Ask(table_.filter, state, pod, &at);
 }
 
 Status LoadedPlugin::FilterNodes(const CycleState& state, const PodInfo& pod,
@@ -276,37 +322,24 @@ Status LoadedPlugin::FilterNodes(const CycleState& state, const PodInfo& pod,
 
 PostFilterResult LoadedPlugin::PostFilter(CycleState& state, const PodInfo& pod,
                                           const Snapshot& snapshot, const NodeToStatus& statuses) {
-  berth_verdict verdict;
   berth_text nominated;
-  berth_host_state own(this, state);
-  const berth_pod view = View(pod);
-  const berth_code code =
-      table_.post_filter(self_, &verdict, &own, &view, View(snapshot), View(statuses), &nominated);
-  PostFilterResult result{ToStatus(code, verdict, state.reasons())};
+  PostFilterResult result{
+      Ask(table_.post_filter, state, pod, View(snapshot), View(statuses), &nominated)};
   if (nominated.set) result.nominating = {NominatingMode::kOverride, std::move(nominated.text)};
   return result;
 }
 
 Status LoadedPlugin::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                               const NodeSet& feasible) {
-  berth_verdict verdict;
-  berth_host_state own(this, state);
-  const berth_pod view = View(pod);
   const std::span<const uint64_t> words = feasible.words();
-  return ToStatus(
-      table_.pre_score(self_, &verdict, &own, &view, View(snapshot), words.data(), words.size()),
-      verdict, state.reasons());
+  return Ask(table_.pre_score, state, pod, View(snapshot), words.data(), words.size());
 }
 
 ScoreResult LoadedPlugin::Score(const CycleState& state, const PodInfo& pod,
                                 const NodeView& node) const {
-  berth_verdict verdict;
-  const berth_host_state own(this, state);
-  const berth_pod view = View(pod);
   const berth_node at = View(node);
   ScoreResult result;
-  const berth_code code = table_.score(self_, &verdict, &own, &view, &at, &result.score);
-  result.status = ToStatus(code, verdict, state.reasons());
+  result.status = Ask(table_.score, state, pod, &at, &result.score);
   return result;
 }
 
@@ -326,13 +359,92 @@ void LoadedPlugin::ScoreNodes(const CycleState& state, const PodInfo& pod, const
 Status LoadedPlugin::NormalizeScore(const CycleState& state, const PodInfo& pod,
                                     std::span<const NodeRow> nodes,
                                     std::span<int64_t> scores) const {
-  berth_verdict verdict;
-  const berth_host_state own(this, state);
+  return Ask(table_.normalize_score, state, pod, View(handle_.handle.snapshot()), nodes.data(),
+             scores.data(), nodes.size());
+}
+
+Status LoadedPlugin::Reserve(CycleState& state, const PodInfo& pod, std::string_view node_name) {
+  return Ask(table_.reserve, state, pod, View(node_name));
+}
+
+void LoadedPlugin::Unreserve(CycleState& state, const PodInfo& pod, std::string_view node_name) {
+  berth_host_state own(this, state);
   const berth_pod view = View(pod);
-  return ToStatus(
-      table_.normalize_score(self_, &verdict, &own, &view, View(handle_.handle.snapshot()),
-                             nodes.data(), scores.data(), nodes.size()),
-      verdict, state.reasons());
+  table_.unreserve(self_, &own, &view, View(node_name));
+}
+
+PermitResult LoadedPlugin::Permit(CycleState& state, const PodInfo& pod,
+                                  std::string_view node_name) {
+  int64_t timeout = 0;
+  return {Ask(table_.permit, state, pod, View(node_name), &timeout),
+          Duration(std::max<int64_t>(timeout, 0))};
+}
+
+Status LoadedPlugin::PreBindPreFlight(CycleState& state, const PodInfo& pod,
+                                      std::string_view node_name) {
+  if (table_.pre_bind_pre_flight == nullptr) return Status::Success();
+  return Ask(table_.pre_bind_pre_flight, state, pod, View(node_name));
+}
+
+bool LoadedPlugin::AllowParallel() const {
+  return (table_.flags & BERTH_PLUGIN_PRE_BIND_IN_PARALLEL) != 0;
+}
+
+void LoadedPlugin::PreBind(CycleState& state, const PodInfo& pod, std::string_view node_name,
+                           Cancellation& cancellation, AsyncDone done) {
+  Start(table_.pre_bind, std::make_unique<berth_async>(this, handle_.handle, state, pod, node_name,
+                                                       cancellation, std::move(done)));
+}
+
+void LoadedPlugin::Bind(CycleState& state, const PodInfo& pod, std::string_view node_name,
+                        Cancellation& cancellation, AsyncDone done) {
+  auto async = std::make_unique<berth_async>(this, handle_.handle, state, pod, node_name,
+                                             cancellation, std::move(done));
+  async->binds = true;
+  Start(table_.bind, std::move(async));
+}
+
+// From here on the plugin owns `async`, until it calls async_done.
+void LoadedPlugin::Start(AsyncCall call, std::unique_ptr<berth_async> async) {
+  berth_async* given = async.release();
+  if (workers_ == nullptr) {
+    call(self_, &given->state, &given->pod, View(given->node_name), given);
+    return;
+  }
+  workers_->Run([this, call, given] {
+    if (given->cancellation.cancelled()) {
+      Finish(given, {Code::kError, "cancelled before a thread was free"});
+      return;
+    }
+    call(self_, &given->state, &given->pod, View(given->node_name), given);
+  });
+}
+
+void LoadedPlugin::PostBind(CycleState& state, const PodInfo& pod, std::string_view node_name) {
+  if (workers_ == nullptr) {
+    berth_host_state own(this, state);
+    const berth_pod view = View(pod);
+    table_.post_bind(self_, &own, &view, View(node_name));
+    return;
+  }
+  // No caller waits, so pod and state may be gone before a thread is free.
+  workers_->Run(
+      [this, pod = pod, data = berth_host_state(this, state).Get(), node = std::string(node_name)] {
+        berth_host_state own(this, data);
+        const berth_pod view = View(pod);
+        table_.post_bind(self_, &own, &view, View(node));
+      });
+}
+
+void FillAsync(berth_host& host) {
+  host.async_done = [](berth_async* async, berth_code code, berth_string message) {
+    Finish(async, StatusOf(code, Text(message)));
+  };
+  host.async_cancelled = [](const berth_async* async) { return async->cancellation.cancelled(); };
+  host.async_on_cancel = [](berth_async* async, berth_task task) {
+    async->cancellation.OnCancel(Task(task));
+  };
+  host.async_bind_by_default = BindByDefault;
 }
 
 }  // namespace berth::framework::loadable

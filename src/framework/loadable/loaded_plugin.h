@@ -16,9 +16,6 @@
 
 namespace berth::framework::loadable {
 
-// A plugin's verdict; a code that does not exist is an Error.
-Status ToStatus(berth_code code, const berth_verdict& verdict, ReasonTable& reasons);
-
 // One instance of a plugin from a library: each interface of an extension point on top of a
 // function of berth_plugin. Make() leaves out the points that the plugin does not have.
 //
@@ -88,6 +85,10 @@ class LoadedPlugin final : public EnqueueExtensions,
   LoadedPlugin(const berth_plugin& table, std::vector<api::PluginKindId> kinds, Handle& handle);
   // nullopt: there is no such kind.
   std::optional<EventResource> ResourceOf(int32_t kind) const;
+  // What `call` of the table says of the pod; `rest` is what it takes behind self, verdict, state
+  // and pod.
+  template <typename Call, typename State, typename... Rest>
+  Status Ask(Call call, State& state, const PodInfo& pod, Rest... rest) const;
   void Start(AsyncCall call, std::unique_ptr<berth_async> async);
   Result<QueueingHint> Hint(const berth_cluster_event& event, const api::Pod& pod,
                             const api::ObjectPtr& old_object,

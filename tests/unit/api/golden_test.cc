@@ -51,7 +51,7 @@ void ListUnsetFields(const T& value, const FieldList<Fields...>& fields, const s
 // The members of tables, at any depth, that `value` leaves at their default.
 template <Struct T>
 void ListUnset(const T& value, const std::string& path, std::vector<std::string>& unset) {
-  ListUnsetFields(value, FieldsOf<T>::kFields, path, unset);
+  ListUnsetFields(value, kFieldsOf<T>, path, unset);
 }
 
 // The object of the golden files, once its protobuf and JSON forms have proved equal.

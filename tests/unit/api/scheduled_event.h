@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "src/api/event.h"
+#include "src/api/writes.h"
 
 namespace berth::api {
 

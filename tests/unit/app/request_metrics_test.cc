@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/daemon/request_metrics.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
+
+#include "src/app/daemon/metrics_setup.h"
 
 namespace berth::app {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/base/lock_free_inbox.h"
-
 #include <gmock/gmock.h>
 
 #include <memory>
 #include <thread>
+
+#include "src/base/inbox.h"
 
 namespace berth::base {
 namespace {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/binding/claim_status_write.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <optional>
 
 #include "src/base/virtual_time.h"
+#include "src/binding/claim_writes.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/binding/volume_writes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 
 #include "src/base/virtual_time.h"
 #include "src/binding/cancel_source.h"
+#include "src/binding/claim_writes.h"
 #include "tests/support/fake_api.h"
 #include "tests/support/volume_builders.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cache/port_counts.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "berth/random.h"
+#include "src/cache/node_tables.h"
 
 namespace berth::cache {
 namespace {

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "berth/random.h"
-#include "src/cache/image_table.h"
 #include "src/cache/label_index.h"
-#include "src/cache/taint_table.h"
+#include "src/cache/node_tables.h"
 
 namespace berth::cache {
 namespace {

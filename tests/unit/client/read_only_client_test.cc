@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/client/read_only_client.h"
-
 #include <gtest/gtest.h>
 
 #include "src/base/virtual_time.h"
+#include "src/client/api_client.h"
 #include "tests/support/fake_api.h"
 
 namespace berth::client {

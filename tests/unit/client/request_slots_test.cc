@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/client/request_slots.h"
 
 #include <gtest/gtest.h>
 

@@ -22,7 +22,7 @@ class Filler {
 
   template <Struct T>
   void Fill(T& out) {
-    FillFields(out, FieldsOf<T>::kFields);
+    FillFields(out, kFieldsOf<T>);
   }
 
  private:

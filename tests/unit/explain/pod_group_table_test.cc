@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/explain/pod_group_table.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "src/explain/verdict_table.h"
 
 // What `berth explain` says of the group of a pod.
 namespace berth::explain {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plugins/coscheduling/args.h"
+#include "plugins/coscheduling/coscheduling.h"
 #include "src/documents/parse.h"
 
 namespace berth::plugins {

@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "plugins/in_tree_registry.h"
-#include "plugins/legacy/args/node_label_args.h"
-#include "plugins/legacy/args/resource_score_args.h"
-#include "plugins/legacy/args/service_affinity_args.h"
+#include "plugins/legacy/args/legacy_args.h"
 #include "src/cache/cache.h"
 #include "tests/support/shipped.h"
 #include "tests/unit/plugins/plugin_fixture.h"

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "plugins/node_resource_topology_match/pod_fingerprint.h"
+#include "plugins/node_resource_topology_match/node_topologies.h"
 #include "src/documents/parse.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "plugins/relocation/args.h"
+#include "plugins/relocation/relocation.h"
 #include "src/documents/parse.h"
 
 namespace berth::plugins {

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plugins/volume_zone/volume_topology.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 #include "tests/unit/plugins/volume_objects.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/questions/plan_question.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
+
+#include "src/questions/answers.h"
 
 namespace berth::questions {
 namespace {

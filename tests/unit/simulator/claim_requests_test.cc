@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "src/base/virtual_time.h"
-#include "src/binding/claim_status_write.h"
 #include "src/binding/claim_writes.h"
 #include "src/simulator/memory_api.h"
 #include "tests/support/builders.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "berth/api/pod_disruption_budget.h"
+#include "berth/api/workloads.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 
 namespace berth::test {

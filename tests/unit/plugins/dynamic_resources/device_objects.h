@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "berth/api/device_class.h"
 #include "berth/api/resource_claim.h"
 #include "berth/api/resource_slice.h"
 #include "plugins/dynamic_resources/allocator/expressions.h"

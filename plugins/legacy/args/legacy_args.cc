@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/legacy/args/resource_score_args.h"
+#include "plugins/legacy/args/legacy_args.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace berth::plugins {
@@ -47,7 +48,53 @@ ConfigValue WithRatioDefaults(const ConfigValue& args, const ArgsFeatures& featu
   return WithDefault(WithAllocatedDefaults(args, features), kShape, ConfigValue(std::move(shape)));
 }
 
+constexpr std::string_view kPresent = "presentLabels";
+constexpr std::string_view kAbsent = "absentLabels";
+constexpr std::string_view kPresentPreference = "presentLabelsPreference";
+constexpr std::string_view kAbsentPreference = "absentLabelsPreference";
+
+void AddConflicts(const std::vector<std::string>& present, const std::string& present_path,
+                  const std::vector<std::string>& absent, const std::string& absent_path,
+                  std::vector<std::string>& problems) {
+  for (size_t i = 0; i < absent.size(); ++i) {
+    // The last one counts where a key stands twice.
+    const auto at = std::find(present.rbegin(), present.rend(), absent[i]);
+    if (at == present.rend()) continue;
+    const auto index = static_cast<size_t>(present.rend() - at - 1);
+    problems.push_back(InvalidField(IndexedPath(present_path, index), Quoted(absent[i]),
+                                    "conflict with " + IndexedPath(absent_path, i)));
+  }
+}
+
+std::vector<std::string> NodeLabelProblems(const NodeLabelArgs& args, const std::string& path) {
+  std::vector<std::string> problems;
+  AddConflicts(args.present_labels, FieldPath(path, kPresent), args.absent_labels,
+               FieldPath(path, kAbsent), problems);
+  AddConflicts(args.present_labels_preference, FieldPath(path, kPresentPreference),
+               args.absent_labels_preference, FieldPath(path, kAbsentPreference), problems);
+  return problems;
+}
+
+NodeLabelArgs ReadNodeLabelArgs(FieldReader& fields) {
+  NodeLabelArgs args;
+  fields.Read(kPresent, args.present_labels);
+  fields.Read(kAbsent, args.absent_labels);
+  fields.Read(kPresentPreference, args.present_labels_preference);
+  fields.Read(kAbsentPreference, args.absent_labels_preference);
+  return args;
+}
+
+ServiceAffinityArgs ReadServiceAffinityArgs(FieldReader& fields) {
+  ServiceAffinityArgs args;
+  fields.Read("affinityLabels", args.affinity_labels);
+  fields.Read("antiAffinityLabelsPreference", args.anti_affinity_labels_preference);
+  return args;
+}
+
 }  // namespace
+
+constexpr ArgsKind<NodeLabelArgs> kNodeLabelArgs =
+    MakeArgsKind<"NodeLabel", ReadNodeLabelArgs, NodeLabelProblems>();
 
 std::vector<UtilizationShapePoint> DefaultRatioShape() { return {{0, 10}, {100, 0}}; }
 
@@ -60,5 +107,8 @@ constexpr ArgsKind<ResourceScoreArgs> kNodeResourcesMostAllocatedArgs =
 constexpr ArgsKind<ResourceScoreArgs> kRequestedToCapacityRatioArgs =
     MakeArgsKind<"RequestedToCapacityRatio", ReadScoreArgs<true>, ScoreProblems<true>>(
         WithRatioDefaults);
+
+constexpr ArgsKind<ServiceAffinityArgs> kServiceAffinityArgs =
+    MakeArgsKind<"ServiceAffinity", ReadServiceAffinityArgs>();
 
 }  // namespace berth::plugins
