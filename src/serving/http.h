@@ -63,11 +63,4 @@ std::string_view StatusText(int code);
 // A line of text as an answer that is no success.
 Response ErrorText(int code, std::string_view line);
 
-// Whether a refusal has a member "details", as some of the API server's own have it.
-enum class Details { kNone, kEmpty };
-
-// A meta/v1 Status that says no. Thread safety: any thread.
-Response Refusal(int code, std::string_view reason, std::string_view message,
-                 Details details = Details::kNone);
-
 }  // namespace berth::serving

@@ -7,18 +7,24 @@
 
 namespace berth::serving {
 
-void Router::Handle(std::string path, Handler handler) {
+void Router::Handle(std::string path, Handler handler, Takes takes) {
   const auto [found, added] = paths_.emplace(std::move(path), Methods());
   BERTH_CHECK(added, "a path is handled twice");
+  if (takes == Takes::kEachMethod) {
+    found->second.emplace("", std::move(handler));
+    return;
+  }
   found->second.emplace("GET", handler);
   found->second.emplace("HEAD", std::move(handler));
 }
 
-void Router::Answer(std::string path, std::function<Response(const Request&)> answer) {
-  Handle(std::move(path),
-         [answer = std::move(answer)](const RequestPtr& request, const Respond& respond) {
-           respond(answer(*request));
-         });
+void Router::Answer(std::string path, std::function<Response(const Request&)> answer, Takes takes) {
+  Handle(
+      std::move(path),
+      [answer = std::move(answer)](const RequestPtr& request, const Respond& respond) {
+        respond(answer(*request));
+      },
+      takes);
 }
 
 void Router::HandleMethod(std::string_view path, std::string method, Handler handler) {
@@ -42,7 +48,8 @@ void Router::Include(const Router& other,
 void Router::Serve(const RequestPtr& request, Respond respond) const {
   const auto found = paths_.find(request->path);
   if (found == paths_.end()) return respond(ErrorText(404, "404 page not found"));
-  const auto handler = found->second.find(request->method);
+  auto handler = found->second.find(request->method);
+  if (handler == found->second.end()) handler = found->second.find("");
   if (handler != found->second.end()) return handler->second(request, std::move(respond));
   Response refused = ErrorText(405, "method not allowed");
   std::string allowed;

@@ -173,11 +173,14 @@ std::shared_ptr<const serving::Router> MakeEndpoints(EndpointSources sources) {
                              informers.CollectObjects(informers::Kind::kPod, std::move(done));
                            },
                            sources.leading});
-  router->Answer("/configz", [&configz = sources.configz](const Request& /*request*/) {
-    Response response = Json(configz.Json());
-    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-    return response;
-  });
+  router->Answer(
+      "/configz",
+      [&configz = sources.configz](const Request& /*request*/) {
+        Response response = Json(configz.Json());
+        response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+        return response;
+      },
+      Router::Takes::kEachMethod);
   router->Answer("/version", [](const Request& /*request*/) {
     return Json(VersionDocument().ToJson() + "\n");
   });
