@@ -165,6 +165,21 @@ Result<std::unique_ptr<SecureServing>> SecureServing::Make(
   return made;
 }
 
+// What is wrong with the flags of the endpoints, for a process that ends before it serves them.
+Result<void> CheckServing(const RunFlags& flags, const Clock& clock) {
+  if (flags.secure_serving.secure_port == 0) return {};
+  const std::pair<const char*, const std::string&> kubeconfigs[] = {
+      {"--authentication-kubeconfig", flags.authentication.kubeconfig},
+      {"--authorization-kubeconfig", flags.authorization.kubeconfig}};
+  for (const auto& [flag, kubeconfig] : kubeconfigs) {
+    if (kubeconfig.empty()) continue;
+    if (const auto server = client::FindServer(kubeconfig, ""); !server) {
+      return Fail(server.error().Within(flag));
+    }
+  }
+  return serving::Server::Check(OptionsOf(flags), clock);
+}
+
 SecureServing::~SecureServing() {
   // Their last answers go to the server's thread.
   if (authentication_ != nullptr) authentication_->Close();
@@ -381,6 +396,9 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
                              plugins->registry);
   if (!daemon) return CommandFailed(daemon.error());
   if (!flags->write_config_to.empty()) {
+    if (auto checked = CheckServing(*flags, (*daemon)->clock()); !checked) {
+      return CommandFailed(checked.error());
+    }
     const std::string effective = config::ToYaml(settings->configuration);
     // For its owner's eyes: a configuration may hold keys.
     if (auto written = base::WritePrivateFile(flags->write_config_to, effective); !written) {
