@@ -26,7 +26,7 @@ class Router {
   // The same for an answer that needs no waiting.
   void Answer(std::string path, std::function<Response(const Request&)> answer,
               Takes takes = Takes::kReads);
-  // This method of the path, which may have others.
+  // This method of the path, which may have others; "" is each that has no handler.
   void HandleMethod(std::string_view path, std::string method, Handler handler);
 
   // All that `other` handles, with what its handlers answer going through `wrap`.

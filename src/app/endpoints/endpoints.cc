@@ -147,8 +147,13 @@ void InstallDebugFlags(serving::Router& router) {
               400, "strconv.ParseUint: parsing " + Quoted(request->body) + ": value out of range"));
         }
         base::SetLogVerbosity(static_cast<int>(*level));
-        respond(Response{.body = "successfully set klog.logging.verbosity to " + request->body});
+        respond(
+            Response{.body = "successfully set klog.logging.verbosity to " + request->body + "\n"});
       });
+  router.HandleMethod("/debug/flags/v", "",
+                      [](const RequestPtr& /*request*/, const Respond& respond) {
+                        respond(serving::ErrorText(406, "unsupported http method"));
+                      });
 }
 
 void Configz::Set(const config::SchedulerConfiguration& configuration) {

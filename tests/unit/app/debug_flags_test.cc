@@ -31,7 +31,7 @@ class DebugFlagsTest : public testing::Test {
 };
 
 TEST_F(DebugFlagsTest, PutSetsTheVerbosity) {
-  EXPECT_EQ(Ask("PUT", "4").body, "successfully set klog.logging.verbosity to 4");
+  EXPECT_EQ(Ask("PUT", "4").body, "successfully set klog.logging.verbosity to 4\n");
   EXPECT_EQ(base::LogVerbosity(), 4);
   EXPECT_EQ(Ask("GET").body, "4\n");
   for (const char* bad : {"", "-1", "+5", "many", "99999999999"}) {
@@ -39,6 +39,11 @@ TEST_F(DebugFlagsTest, PutSetsTheVerbosity) {
   }
   EXPECT_EQ(Ask("PUT", "x").body, "strconv.ParseUint: parsing \"x\": invalid syntax\n");
   EXPECT_EQ(base::LogVerbosity(), 4);
+}
+
+TEST_F(DebugFlagsTest, OtherMethodsAreNotAcceptable) {
+  EXPECT_EQ(Ask("POST", "4").code, 406);
+  EXPECT_EQ(Ask("DELETE").body, "unsupported http method\n");
 }
 
 TEST_F(DebugFlagsTest, TheFolderNamesTheFlag) {
