@@ -20,6 +20,7 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 struct Request {
   std::string method{};  // "GET"
   std::string path{};    // decoded, without the query: "/readyz"
+  std::string target{};  // path and query as they came
   Fields query{};        // decoded, in order
   Fields headers{};      // names in lower case, in order
   std::string body{};
