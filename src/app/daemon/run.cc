@@ -243,7 +243,7 @@ Result<void> WriteShadowReport(const Daemon& daemon, const std::string& file) {
 
 void LogFlagValues(const RunFlags& flags) {
   for (const auto& [name, value] : flags.values) {
-    base::LogV(1, "FLAG: --" + name + "=" + Quoted(value));
+    base::LogLineV(1, "FLAG: --" + name + "=" + Quoted(value));
   }
 }
 
@@ -253,6 +253,14 @@ void LogWhatHasNoEffect(const RunFlags& flags, const Settings& settings) {
   }
   for (const std::string& warning : settings.warnings()) base::LogWarning(warning);
   for (const std::string& warning : ServingFlagWarnings(flags)) base::LogWarning(warning);
+}
+
+// As Go writes where a socket listens: "127.0.0.1:10259", "[::1]:10259", "[::]:10259" for all.
+std::string WithPort(const std::string& address, int port) {
+  const bool all = address.empty() || address == "0.0.0.0";
+  const std::string shown = all ? "::" : address;
+  const std::string host = shown.find(':') == std::string::npos ? shown : "[" + shown + "]";
+  return host + ":" + std::to_string(port);
 }
 
 // The HTTPS server of the daemon, started, or nullptr where the flags want none. `stopping` says
@@ -287,8 +295,8 @@ Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags, const Settin
                                      MakeEndpoints(std::move(sources)));
   if (!serving || *serving == nullptr) return serving;
   if (auto started = (*serving)->Start(); !started) return Fail(started.error());
-  base::LogInfo("Serving securely",
-                {{"address", flags.secure_serving.bind_address}, {"port", (*serving)->port()}});
+  base::LogLineV(
+      0, "Serving securely on " + WithPort(flags.secure_serving.bind_address, (*serving)->port()));
   return serving;
 }
 
