@@ -51,6 +51,13 @@ Response Forbidden(const Request& request, const AccessAttributes& attributes,
   return Refusal(request, 403, "Forbidden", message, Details::kEmpty);
 }
 
+// The reason behind a refusal. One without a denial comes with the name that kube-scheduler gives
+// to the API server among those who decide.
+std::string ReasonOf(const AccessDecision& decision) {
+  if (decision.denied || decision.reason.empty()) return decision.reason;
+  return "kubernetes.io/webhook: " + decision.reason;
+}
+
 // As the API server says it of itself.
 Response Overloaded(const Request& request) {
   Response response =
@@ -141,7 +148,7 @@ void AccessGate::Authorize(const RequestPtr& request, User user, const Authorize
   if (reviews_ == nullptr) return decide(kNoOpinion, Forbidden(*request, attributes, ""));
   const auto refuse = [request, decide](const AccessAttributes& about,
                                         const AccessDecision& decision) {
-    decide(decision.denied ? kDenied : kNoOpinion, Forbidden(*request, about, decision.reason));
+    decide(decision.denied ? kDenied : kNoOpinion, Forbidden(*request, about, ReasonOf(decision)));
   };
   Review(request, attributes, decide, [=, this](const AccessDecision& decision) {
     AccessAttributes about = attributes;

@@ -224,7 +224,12 @@ TEST_F(AccessGateTest, TheServerSaysWhoMay) {
   EXPECT_THAT(Spec(), HasSubstr(R"("verb":"delete")"));
   Reply(R"({"allowed":false,"reason":"no rule <for> it"})");
   EXPECT_EQ(answers_[second]->code, 403);
-  EXPECT_THAT(answers_[second]->body, HasSubstr("\\\"/metrics\\\": no rule <for> it"));
+  EXPECT_THAT(answers_[second]->body,
+              HasSubstr("\\\"/metrics\\\": kubernetes.io/webhook: no rule <for> it\""));
+
+  const size_t third = Send({.method = "PUT"});
+  Reply(R"({"allowed":false,"denied":true,"reason":"never"})");
+  EXPECT_THAT(answers_[third]->body, HasSubstr("\\\"/metrics\\\": never\""));
 }
 
 TEST_F(AccessGateTest, WhatIsBothAllowedAndDeniedIsDenied) {
@@ -717,7 +722,7 @@ TEST_F(AccessGateTest, WhoMayGetTheOneObjectThatARequestIsAboutMayMakeIt) {
   EXPECT_EQ(answers_[other]->code, 403);
   EXPECT_THAT(answers_[other]->body,
               HasSubstr(R"(cannot get path \"/metrics\", nor get resource \"pods\" in API group )"
-                        R"(\"\" in the namespace \"shop\": no such right)"));
+                        R"(\"\" in the namespace \"shop\": kubernetes.io/webhook: no such right)"));
   const size_t questions = api_.size();
   EXPECT_EQ(Get({}).code, 403);
   EXPECT_EQ(api_.size(), questions) << "the refusal of the path is known, and there is no object";
