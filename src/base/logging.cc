@@ -72,6 +72,11 @@ bool AllowedByVModule(int level, const std::source_location& where) {
   return false;
 }
 
+bool IsLogged(int level, const std::source_location& where) {
+  if (LogVerbosity() < level) return false;
+  return verbosity.load(std::memory_order_relaxed) >= level || AllowedByVModule(level, where);
+}
+
 // A pod's key as klog prints a reference to an object.
 void AppendReference(std::string_view key, std::string& out) {
   const size_t slash = key.find('/');
@@ -114,6 +119,7 @@ void AppendLines(std::string_view text, std::string& line) {
   line += "\n >";
 }
 
+// `message` comes as it is to be written.
 std::string TextLine(char severity, std::string_view message,
                      std::initializer_list<LogField> fields, const std::source_location& where,
                      int64_t micros) {
@@ -123,8 +129,7 @@ std::string TextLine(char severity, std::string_view message,
   std::string line;
   fmt::format_to(std::back_inserter(line), "{}{:02}{:02} {:02}:{:02}:{:02}.{:06} {:7} {}:{}] {}",
                  severity, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-                 micros % 1'000'000, getpid(), Tail(where.file_name(), 0), where.line(),
-                 Quoted(message));
+                 micros % 1'000'000, getpid(), Tail(where.file_name(), 0), where.line(), message);
   for (const LogField& field : fields) {
     line.append(" ").append(field.key);
     if (!field.is_text) {
@@ -138,13 +143,17 @@ std::string TextLine(char severity, std::string_view message,
   return line;
 }
 
+enum class Quotes { kAround, kNone };  // a message in text
+
 void Write(char severity, int level, std::string_view message,
-           std::initializer_list<LogField> fields, const std::source_location& where) {
+           std::initializer_list<LogField> fields, const std::source_location& where,
+           Quotes quotes = Quotes::kAround) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const int64_t micros = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  const std::string shown = quotes == Quotes::kAround ? Quoted(message) : std::string(message);
   const std::string line = format.load(std::memory_order_relaxed) == LogFormat::kJson
                                ? JsonLine(severity, level, message, fields, where, micros)
-                               : TextLine(severity, message, fields, where, micros);
+                               : TextLine(severity, shown, fields, where, micros);
   const bool to_output = severity == 'I' && split_stream.load(std::memory_order_relaxed);
   (to_output ? StandardOutput() : StandardError()).info("{}", line);
 }
@@ -192,10 +201,11 @@ void LogError(std::string_view message, std::initializer_list<LogField> fields,
 
 void LogV(int level, std::string_view message, std::initializer_list<LogField> fields,
           std::source_location where) {
-  if (LogVerbosity() < level) return;
-  if (verbosity.load(std::memory_order_relaxed) >= level || AllowedByVModule(level, where)) {
-    Write('I', level, message, fields, where);
-  }
+  if (IsLogged(level, where)) Write('I', level, message, fields, where);
+}
+
+void LogLineV(int level, std::string_view line, std::source_location where) {
+  if (IsLogged(level, where)) Write('I', level, line, {}, where, Quotes::kNone);
 }
 
 }  // namespace berth::base

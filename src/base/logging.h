@@ -71,5 +71,9 @@ void LogError(std::string_view message, std::initializer_list<LogField> fields =
 // with LogVerbosity().
 void LogV(int verbosity, std::string_view message, std::initializer_list<LogField> fields = {},
           std::source_location where = std::source_location::current());
+// The same for a line that has no fields and that people search for as it stands: in text it comes
+// without quotes.
+void LogLineV(int verbosity, std::string_view line,
+              std::source_location where = std::source_location::current());
 
 }  // namespace berth::base

@@ -72,11 +72,43 @@ Lines Block(const ConfigValue& value) {
   return lines;
 }
 
+void AppendIndentedJson(const ConfigValue& value, const std::string& newline, std::string& out) {
+  if (!IsBlock(value)) {
+    out += value.ToJson();
+    return;
+  }
+  const std::string deeper = newline + "  ";
+  std::string before = deeper;
+  if (const List* list = value.list()) {
+    out += '[';
+    for (const ConfigValue& element : *list) {
+      out += before;
+      AppendIndentedJson(element, deeper, out);
+      before = "," + deeper;
+    }
+    out.append(newline).append("]");
+    return;
+  }
+  out += '{';
+  for (const auto& [name, member] : *value.map()) {
+    out.append(before).append(ConfigValue(name).ToJson()).append(": ");
+    AppendIndentedJson(member, deeper, out);
+    before = "," + deeper;
+  }
+  out.append(newline).append("}");
+}
+
 }  // namespace
 
 std::string ToYaml(const ConfigValue& value) {
   std::string text;
   for (const std::string& line : Block(value)) text += line + "\n";
+  return text;
+}
+
+std::string ToIndentedJson(const ConfigValue& value) {
+  std::string text;
+  AppendIndentedJson(value, "\n", text);
   return text;
 }
 

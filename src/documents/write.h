@@ -13,6 +13,10 @@ namespace berth::documents {
 // As block-style YAML, keys sorted, with a newline at the end.
 std::string ToYaml(const ConfigValue& value);
 
+// As JSON of several lines, as Go's MarshalIndent writes it with two blanks a level; without a
+// newline at the end.
+std::string ToIndentedJson(const ConfigValue& value);
+
 // As CBOR (RFC 8949), in the form of Kubernetes' application/cbor.
 std::string ToCbor(const ConfigValue& value);
 

@@ -7,6 +7,7 @@
 #include "berth/config_value.h"
 #include "src/base/logging.h"
 #include "src/serving/http.h"
+#include "src/serving/refusal.h"
 
 namespace berth::serving {
 namespace {
@@ -37,7 +38,8 @@ std::string Sanitized(std::string_view text) {
 
 std::string Quoted(const std::string& text) { return ConfigValue(text).ToJson(); }
 
-Response Forbidden(const AccessAttributes& attributes, const std::string& reason) {
+Response Forbidden(const Request& request, const AccessAttributes& attributes,
+                   const std::string& reason) {
   std::string what = "User " + Quoted(attributes.user.name) + " cannot " + attributes.verb +
                      " path " + Quoted(attributes.path);
   if (const auto& object = attributes.resource) {
@@ -46,13 +48,20 @@ Response Forbidden(const AccessAttributes& attributes, const std::string& reason
   }
   std::string message = "forbidden: " + Sanitized(what);
   if (!reason.empty()) message += ": " + reason;
-  return Refusal(403, "Forbidden", message, Details::kEmpty);
+  return Refusal(request, 403, "Forbidden", message, Details::kEmpty);
+}
+
+// The reason behind a refusal. One without a denial comes with the name that kube-scheduler gives
+// to the API server among those who decide.
+std::string ReasonOf(const AccessDecision& decision) {
+  if (decision.denied || decision.reason.empty()) return decision.reason;
+  return "kubernetes.io/webhook: " + decision.reason;
 }
 
 // As the API server says it of itself.
-Response Overloaded() {
+Response Overloaded(const Request& request) {
   Response response =
-      Refusal(429, "TooManyRequests", "too many requests, please try again later", Details::kNone);
+      Refusal(request, 429, "TooManyRequests", "too many requests, please try again later");
   response.headers.emplace_back("Retry-After", "1");
   return response;
 }
@@ -116,11 +125,11 @@ void AccessGate::Judge(const RequestPtr& request, const Decide& answer) {
     if (observer_ != nullptr) {
       observer_->OnAuthenticated(user ? kSuccess : kError, user ? &*user : nullptr, known - begun);
     }
-    if (!user && user.error().overloaded) return answer(Overloaded());
+    if (!user && user.error().overloaded) return answer(Overloaded(*request));
     if (!user) {
       base::LogV(2, "Unable to authenticate the request",
                  {{"path", request->path}, {"err", user.error().message}});
-      return answer(Refusal(401, "Unauthorized", "Unauthorized", Details::kNone));
+      return answer(Refusal(*request, 401, "Unauthorized", "Unauthorized"));
     }
     Authorize(request, std::move(*user),
               [this, known, answer](std::string_view result, std::optional<Response> refused) {
@@ -136,9 +145,10 @@ void AccessGate::Authorize(const RequestPtr& request, User user, const Authorize
   };
   if (is_master() || AlwaysAllowed(request->path)) return decide(kAllowed, std::nullopt);
   const AccessAttributes attributes{std::move(user), LowerVerb(request->method), request->path};
-  if (reviews_ == nullptr) return decide(kNoOpinion, Forbidden(attributes, ""));
-  const auto refuse = [decide](const AccessAttributes& about, const AccessDecision& decision) {
-    decide(decision.denied ? kDenied : kNoOpinion, Forbidden(about, decision.reason));
+  if (reviews_ == nullptr) return decide(kNoOpinion, Forbidden(*request, attributes, ""));
+  const auto refuse = [request, decide](const AccessAttributes& about,
+                                        const AccessDecision& decision) {
+    decide(decision.denied ? kDenied : kNoOpinion, Forbidden(*request, about, ReasonOf(decision)));
   };
   Review(request, attributes, decide, [=, this](const AccessDecision& decision) {
     AccessAttributes about = attributes;
@@ -152,7 +162,7 @@ void AccessGate::Review(const RequestPtr& request, const AccessAttributes& attri
                         const Authorized& decide,
                         const std::function<void(const AccessDecision&)>& refused) {
   const auto decided = [request, decide, refused](const Answer<AccessDecision>& decision) {
-    if (!decision && decision.error().overloaded) return decide(kError, Overloaded());
+    if (!decision && decision.error().overloaded) return decide(kError, Overloaded(*request));
     if (!decision) {
       return decide(kError,
                     ErrorText(500, Sanitized("Internal Server Error: " + Quoted(request->path) +

@@ -121,6 +121,7 @@ int ParseRequestLine(std::string_view line, RequestHead& head) {
   if (!path) return 400;
   head.request.method = method;
   head.request.path = std::move(*path);
+  head.request.target = target;
   auto query = ParseQuery(target.substr(std::min(mark + 1, target.size())));
   if (!query) return 414;
   head.request.query = std::move(*query);
@@ -361,6 +362,7 @@ void Connection::AskForBody() {
   Enter(State::kAdmitting, server_.limits_.answer);
   head_->request.client_chain = client_chain_;
   head_->request.peer = PeerOf(fd_);
+  LogLater(head_->request);
   departure_ = head_->request.departure;
   const uint64_t number = ++number_;
   const auto request = std::make_shared<const Request>(head_->request);
@@ -422,6 +424,7 @@ void Connection::Handle(RequestHead head) {
   persistence_ = head.keep_alive ? Persistence::kKeepAlive : Persistence::kClose;
   head.request.client_chain = client_chain_;
   head.request.peer = PeerOf(fd_);
+  LogLater(head.request);
   departure_ = head.request.departure;
   const uint64_t number = ++number_;
   const auto request = std::make_shared<const Request>(std::move(head.request));
@@ -464,7 +467,15 @@ void Connection::Refuse(int code) {
           Persistence::kClose);
 }
 
+void Connection::LogLater(const Request& request) {
+  if (!logged_ && RequestLog::Wanted()) {
+    logged_.emplace(request, RemoteOf(fd_), server_.loop_.Now());
+  }
+}
+
 void Connection::Enqueue(const Response& response, Persistence persistence) {
+  if (logged_) logged_->Answered(response.code, server_.loop_.Now());
+  logged_.reset();
   ReleaseBody();
   persistence_ = persistence;
   out_ = Serialize(response, parts_, persistence);

@@ -14,6 +14,7 @@
 #include "src/base/event_loop.h"
 #include "src/serving/http.h"
 #include "src/serving/http_server.h"
+#include "src/serving/request_log.h"
 
 struct ssl_st;
 
@@ -138,6 +139,8 @@ class Connection final : public base::FdListener {
   // The client waits no longer for the answer to the request.
   void GiveUp();
   void Refuse(int code);
+  // Where the log tells of requests: once there is an answer.
+  void LogLater(const Request& request);
   void Enqueue(const Response& response, Persistence persistence);
   // What is being written is written no more.
   void ReleaseResponse();
@@ -172,6 +175,7 @@ class Connection final : public base::FdListener {
   Persistence persistence_ = Persistence::kClose;
   uint64_t number_ = 0;
   std::shared_ptr<Departure> departure_;  // of the request that is handled
+  std::optional<RequestLog> logged_;      // of that, too
 };
 
 }  // namespace berth::serving

@@ -68,12 +68,15 @@ void InstallHealth(Router& router, const std::string& path, std::vector<HealthCh
                    OnHealthCheck observe) {
   if (checks.empty()) checks.push_back({"ping", [] { return std::nullopt; }});
   for (const HealthCheck& check : checks) {
-    router.AnswerAll(path + "/" + check.name,
-                     [check](const Request& /*request*/) { return AnswerOfOne(check); });
+    router.Answer(
+        path + "/" + check.name, [check](const Request& /*request*/) { return AnswerOfOne(check); },
+        Router::Takes::kEachMethod);
   }
-  router.AnswerAll(
-      path, [title = path.substr(1), checks = std::move(checks), observe = std::move(observe)](
-                const Request& request) { return AnswerOfAll(title, checks, observe, request); });
+  router.Answer(
+      path,
+      [title = path.substr(1), checks = std::move(checks), observe = std::move(observe)](
+          const Request& request) { return AnswerOfAll(title, checks, observe, request); },
+      Router::Takes::kEachMethod);
 }
 
 }  // namespace berth::serving

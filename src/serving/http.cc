@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "berth/config_value.h"
-
 namespace berth::serving {
 namespace {
 
@@ -40,25 +38,6 @@ constexpr auto kStatusTexts = std::to_array<std::pair<int, std::string_view>>({
 });
 
 }  // namespace
-
-Response Refusal(int code, std::string_view reason, std::string_view message, Details details) {
-  const auto text = [](std::string_view value) { return ConfigValue(std::string(value)); };
-  ConfigValue::Map status;
-  status.emplace_back("kind", text("Status"));
-  status.emplace_back("apiVersion", text("v1"));
-  status.emplace_back("metadata", ConfigValue::Map());
-  status.emplace_back("status", text("Failure"));
-  status.emplace_back("message", text(message));
-  status.emplace_back("reason", text(reason));
-  if (details == Details::kEmpty) status.emplace_back("details", ConfigValue::Map());
-  status.emplace_back("code", int64_t{code});
-  Response response;
-  response.code = code;
-  response.content_type = kJson;
-  response.body = ConfigValue(std::move(status)).ToJson() + "\n";
-  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  return response;
-}
 
 const std::string* Request::FindHeader(std::string_view name) const { return Find(headers, name); }
 

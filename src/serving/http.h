@@ -20,6 +20,7 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 struct Request {
   std::string method{};  // "GET"
   std::string path{};    // decoded, without the query: "/readyz"
+  std::string target{};  // path and query as they came
   Fields query{};        // decoded, in order
   Fields headers{};      // names in lower case, in order
   std::string body{};
@@ -62,12 +63,5 @@ using Handler = std::function<void(const RequestPtr&, Respond)>;
 std::string_view StatusText(int code);
 // A line of text as an answer that is no success.
 Response ErrorText(int code, std::string_view line);
-
-// Whether a refusal has a member "details", as some of the API server's own have it.
-enum class Details { kNone, kEmpty };
-
-// A meta/v1 Status that says no. Thread safety: any thread.
-Response Refusal(int code, std::string_view reason, std::string_view message,
-                 Details details = Details::kNone);
 
 }  // namespace berth::serving

@@ -6,33 +6,25 @@
 #include "berth/check.h"
 
 namespace berth::serving {
-namespace {
 
-constexpr std::string_view kAnyMethod = "*";
-
-}  // namespace
-
-void Router::Handle(std::string path, Handler handler) {
+void Router::Handle(std::string path, Handler handler, Takes takes) {
   const auto [found, added] = paths_.emplace(std::move(path), Methods());
   BERTH_CHECK(added, "a path is handled twice");
+  if (takes == Takes::kEachMethod) {
+    found->second.emplace("", std::move(handler));
+    return;
+  }
   found->second.emplace("GET", handler);
   found->second.emplace("HEAD", std::move(handler));
 }
 
-void Router::Answer(std::string path, std::function<Response(const Request&)> answer) {
-  Handle(std::move(path),
-         [answer = std::move(answer)](const RequestPtr& request, const Respond& respond) {
-           respond(answer(*request));
-         });
-}
-
-void Router::AnswerAll(std::string path, std::function<Response(const Request&)> answer) {
-  const auto [found, added] = paths_.emplace(std::move(path), Methods());
-  BERTH_CHECK(added, "a path is handled twice");
-  found->second.emplace(
-      kAnyMethod, [answer = std::move(answer)](const RequestPtr& request, const Respond& respond) {
+void Router::Answer(std::string path, std::function<Response(const Request&)> answer, Takes takes) {
+  Handle(
+      std::move(path),
+      [answer = std::move(answer)](const RequestPtr& request, const Respond& respond) {
         respond(answer(*request));
-      });
+      },
+      takes);
 }
 
 void Router::HandleMethod(std::string_view path, std::string method, Handler handler) {
@@ -57,7 +49,7 @@ void Router::Serve(const RequestPtr& request, Respond respond) const {
   const auto found = paths_.find(request->path);
   if (found == paths_.end()) return respond(ErrorText(404, "404 page not found"));
   auto handler = found->second.find(request->method);
-  if (handler == found->second.end()) handler = found->second.find(kAnyMethod);
+  if (handler == found->second.end()) handler = found->second.find("");
   if (handler != found->second.end()) return handler->second(request, std::move(respond));
   Response refused = ErrorText(405, "method not allowed");
   std::string allowed;

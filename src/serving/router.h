@@ -17,13 +17,16 @@ namespace berth::serving {
 // Thread safety: filled by one owner, then read by any thread.
 class Router {
  public:
-  // Answers GET and HEAD of exactly this path; another method gets 405.
-  void Handle(std::string path, Handler handler);
+  // What a path takes: GET and HEAD, and another method gets 405; or each method, as those paths do
+  // that kube-scheduler has.
+  enum class Takes { kReads, kEachMethod };
+
+  // Answers requests of exactly this path.
+  void Handle(std::string path, Handler handler, Takes takes = Takes::kReads);
   // The same for an answer that needs no waiting.
-  void Answer(std::string path, std::function<Response(const Request&)> answer);
-  // The same, whatever the method is.
-  void AnswerAll(std::string path, std::function<Response(const Request&)> answer);
-  // This method of the path, which may have others.
+  void Answer(std::string path, std::function<Response(const Request&)> answer,
+              Takes takes = Takes::kReads);
+  // This method of the path, which may have others; "" is each that has no handler.
   void HandleMethod(std::string_view path, std::string method, Handler handler);
 
   // All that `other` handles, with what its handlers answer going through `wrap`.
@@ -36,6 +39,7 @@ class Router {
   std::vector<std::string> paths() const;
 
  private:
+  // By method; under "" the one for all others.
   using Methods = std::map<std::string, Handler, std::less<>>;
   std::map<std::string, Methods, std::less<>> paths_;
 };

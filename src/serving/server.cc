@@ -58,6 +58,15 @@ Result<std::unique_ptr<Server>> Server::Make(ServerOptions options, AccessApis a
   return server;
 }
 
+Result<void> Server::Check(ServerOptions options, const Clock& clock) {
+  const auto tls = TlsContext::Make(std::move(options.tls), clock.WallNow());
+  if (!tls) return Fail(tls.error());
+  base::EventLoop loop(clock);
+  const auto config =
+      AuthenticationConfig::Make(std::move(options.authentication), nullptr, loop, clock);
+  return config ? Result<void>() : Fail(config.error());
+}
+
 Server::~Server() {
   loop_.Post([this] { https_.reset(); });
   loop_.Stop();

@@ -48,6 +48,9 @@ class Server {
   static Result<std::unique_ptr<Server>> Make(ServerOptions options, AccessApis apis,
                                               const Clock& clock,
                                               std::shared_ptr<const Router> router);
+  // What Make() would find wrong, but for the address and the API servers: nothing listens. As
+  // Make(), it makes the own certificate where that is kept in a folder.
+  static Result<void> Check(ServerOptions options, const Clock& clock);
   // Ends at once. No handler may answer any more: the threads that answer have ended, and
   // the API clients are closed.
   ~Server();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -93,7 +94,13 @@ Result<std::string> ParseCurves(const std::vector<int32_t>& curves) {
   // Go's default begins with X25519MLKEM768 and its kin.
   if (curves.empty()) return ParseCurves({4588, 4587, 4589, 29, 23, 24, 25});
   std::string list;
+  std::set<int32_t> known;
   for (const int32_t curve : curves) {
+    const std::string preference = "curve preference " + std::to_string(curve);
+    if (curve < 1 || curve > 65535) {
+      return Fail(preference + " is out of range (must be 1-65535)");
+    }
+    if (!known.insert(curve).second) return Fail("duplicate " + preference);
     const char* name = nullptr;
     if (curve == 23) name = "P-256";
     if (curve == 24) name = "P-384";
@@ -101,7 +108,7 @@ Result<std::string> ParseCurves(const std::vector<int32_t>& curves) {
     if (curve == 29) name = "X25519";
     // X25519MLKEM768 and its kin.
     if (curve == 4587 || curve == 4588 || curve == 4589) continue;
-    if (name == nullptr) return Fail("unknown curve " + std::to_string(curve));
+    if (name == nullptr) return Fail(preference + " is not supported");
     list += (list.empty() ? "" : ":") + std::string(name);
   }
   if (list.empty() && !curves.empty()) return Fail("none of the curves is supported");

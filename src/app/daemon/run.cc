@@ -164,6 +164,21 @@ Result<std::unique_ptr<SecureServing>> SecureServing::Make(
   return made;
 }
 
+// What is wrong with the flags of the endpoints, for a process that ends before it serves them.
+Result<void> CheckServing(const RunFlags& flags, const Clock& clock) {
+  if (flags.secure_serving.secure_port == 0) return {};
+  const std::pair<const char*, const std::string&> kubeconfigs[] = {
+      {"--authentication-kubeconfig", flags.authentication.kubeconfig},
+      {"--authorization-kubeconfig", flags.authorization.kubeconfig}};
+  for (const auto& [flag, kubeconfig] : kubeconfigs) {
+    if (kubeconfig.empty()) continue;
+    if (const auto server = client::FindServer(kubeconfig, ""); !server) {
+      return Fail(server.error().Within(flag));
+    }
+  }
+  return serving::Server::Check(OptionsOf(flags), clock);
+}
+
 SecureServing::~SecureServing() {
   // Their last answers go to the server's thread.
   if (authentication_ != nullptr) authentication_->Close();
@@ -227,7 +242,7 @@ Result<void> WriteShadowReport(const Daemon& daemon, const std::string& file) {
 
 void LogFlagValues(const RunFlags& flags) {
   for (const auto& [name, value] : flags.values) {
-    base::LogV(1, "FLAG: --" + name + "=" + Quoted(value));
+    base::LogLineV(1, "FLAG: --" + name + "=" + Quoted(value));
   }
 }
 
@@ -237,6 +252,14 @@ void LogWhatHasNoEffect(const RunFlags& flags, const Settings& settings) {
   }
   for (const std::string& warning : settings.warnings()) base::LogWarning(warning);
   for (const std::string& warning : ServingFlagWarnings(flags)) base::LogWarning(warning);
+}
+
+// As Go writes where a socket listens: "127.0.0.1:10259", "[::1]:10259", "[::]:10259" for all.
+std::string WithPort(const std::string& address, int port) {
+  const bool all = address.empty() || address == "0.0.0.0";
+  const std::string shown = all ? "::" : address;
+  const std::string host = shown.find(':') == std::string::npos ? shown : "[" + shown + "]";
+  return host + ":" + std::to_string(port);
 }
 
 // The HTTPS server of the daemon, started, or nullptr where the flags want none. `stopping` says
@@ -271,8 +294,8 @@ Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags, const Settin
                                      MakeEndpoints(std::move(sources)));
   if (!serving || *serving == nullptr) return serving;
   if (auto started = (*serving)->Start(); !started) return Fail(started.error());
-  base::LogInfo("Serving securely",
-                {{"address", flags.secure_serving.bind_address}, {"port", (*serving)->port()}});
+  base::LogLineV(
+      0, "Serving securely on " + WithPort(flags.secure_serving.bind_address, (*serving)->port()));
   return serving;
 }
 
@@ -380,6 +403,9 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
                              plugins->registry);
   if (!daemon) return CommandFailed(daemon.error());
   if (!flags->write_config_to.empty()) {
+    if (auto checked = CheckServing(*flags, (*daemon)->clock()); !checked) {
+      return CommandFailed(checked.error());
+    }
     const std::string effective = config::ToYaml(settings->configuration);
     // For its owner's eyes: a configuration may hold keys.
     if (auto written = base::WritePrivateFile(flags->write_config_to, effective); !written) {

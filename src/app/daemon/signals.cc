@@ -15,6 +15,10 @@
 namespace berth::app {
 namespace {
 
+// Those that a program of Go's outlives, and that would end one of C++: a write beyond a limit of
+// the file's size fails without SIGXFSZ.
+constexpr int kIgnoredSignals[] = {SIGUSR1, SIGALRM, SIGVTALRM, SIGIO, SIGPWR, SIGXCPU, SIGXFSZ};
+
 sigset_t HandledSignals() {
   sigset_t set;
   sigemptyset(&set);
@@ -25,6 +29,7 @@ sigset_t HandledSignals() {
 }  // namespace
 
 Signals::Signals() {
+  for (const int number : kIgnoredSignals) std::signal(number, SIG_IGN);
   const sigset_t set = HandledSignals();
   BERTH_CHECK(pthread_sigmask(SIG_BLOCK, &set, nullptr) == 0, "signals cannot be blocked");
   signal_fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

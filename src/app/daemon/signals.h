@@ -10,7 +10,8 @@ namespace berth::app {
 // Turns the process's signals into values that one thread waits for.
 //
 // SIGINT, SIGTERM and SIGUSR2 are blocked for the thread that constructs this and for every thread
-// that it starts later, so construct it first.
+// that it starts later, so construct it first. Others that would end the process and say nothing to
+// it, such as SIGUSR1, are ignored from then on.
 //
 // Thread safety: Wait() from one thread; Wake() from any.
 class Signals {

@@ -159,6 +159,10 @@ void InstallDebugFlags(serving::Router& router) {
             Response{.body = "successfully set klog.logging.verbosity to " + request->body + "\n",
                      .headers = {{"X-Content-Type-Options", "nosniff"}}});
       });
+  router.HandleMethod("/debug/flags/v", "",
+                      [](const RequestPtr& /*request*/, const Respond& respond) {
+                        respond(serving::ErrorText(406, "unsupported http method"));
+                      });
 }
 
 void Configz::Set(const config::SchedulerConfiguration& configuration) {
@@ -183,11 +187,14 @@ std::shared_ptr<const serving::Router> MakeEndpoints(EndpointSources sources) {
                              informers.CollectObjects(informers::Kind::kPod, std::move(done));
                            },
                            sources.leading});
-  router->Answer("/configz", [&configz = sources.configz](const Request& /*request*/) {
-    Response response = Json(configz.Json());
-    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-    return response;
-  });
+  router->Answer(
+      "/configz",
+      [&configz = sources.configz](const Request& /*request*/) {
+        Response response = Json(configz.Json());
+        response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+        return response;
+      },
+      Router::Takes::kEachMethod);
   router->Answer("/version", [](const Request& /*request*/) {
     return Json(VersionDocument().ToJson() + "\n");
   });

@@ -2,6 +2,7 @@
 #include "src/app/endpoints/metrics_pages.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -78,13 +79,16 @@ class MetricsPage {
   SharedPage protobuf_;
 };
 
+// `shown` says whether the page is there now; where it is not, nothing is reset.
 void InstallReset(Router& router, std::string_view path, metrics::Registry& metrics,
-                  metrics::Page page) {
-  router.HandleMethod(path, "DELETE",
-                      [&metrics, page](const RequestPtr& /*request*/, const Respond& respond) {
-                        metrics.Reset(page);
-                        respond(Response{.body = "metrics reset\n"});
-                      });
+                  metrics::Page page, const std::function<bool()>& shown) {
+  router.HandleMethod(
+      path, "DELETE",
+      [&metrics, page, shown](const RequestPtr& /*request*/, const Respond& respond) {
+        if (!shown()) return respond(Response());
+        metrics.Reset(page);
+        respond(Response{.body = "metrics reset\n"});
+      });
 }
 
 }  // namespace
@@ -119,11 +123,14 @@ void InstallMetrics(Router& router, const MetricsSources& sources) {
         made_by([&metrics, which, format] { return metrics.Exposition(which, format); });
       };
     };
-    router.Handle(path, [formats = std::make_shared<MetricsPage>(counted, collect)](
-                            const RequestPtr& request, const Respond& respond) {
-      formats->Serve(request, respond);
-    });
-    InstallReset(router, path, metrics, page);
+    router.Handle(
+        path,
+        [formats = std::make_shared<MetricsPage>(counted, collect)](const RequestPtr& request,
+                                                                    const Respond& respond) {
+          formats->Serve(request, respond);
+        },
+        Router::Takes::kEachMethod);
+    InstallReset(router, path, metrics, page, [] { return true; });
   }
 
   // All pods are there, also those that wait for another scheduler.
@@ -138,13 +145,15 @@ void InstallMetrics(Router& router, const MetricsSources& sources) {
     };
   };
   const auto of_pods = std::make_shared<PageThread>("berth-pages", PageThread::Priority::kLowest);
-  router.Handle("/metrics/resources",
-                [formats = std::make_shared<MetricsPage>(of_pods, collect),
-                 leading = sources.leading](const RequestPtr& request, const Respond& respond) {
-                  if (leading()) return formats->Serve(request, respond);
-                  respond(Response{.content_type = MetricsFormatFor(*request).content_type});
-                });
-  InstallReset(router, "/metrics/resources", metrics, metrics::Page::kResources);
+  router.Handle(
+      "/metrics/resources",
+      [formats = std::make_shared<MetricsPage>(of_pods, collect), leading = sources.leading](
+          const RequestPtr& request, const Respond& respond) {
+        if (leading()) return formats->Serve(request, respond);
+        respond(Response{.content_type = MetricsFormatFor(*request).content_type});
+      },
+      Router::Takes::kEachMethod);
+  InstallReset(router, "/metrics/resources", metrics, metrics::Page::kResources, sources.leading);
 }
 
 }  // namespace berth::app

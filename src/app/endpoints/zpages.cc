@@ -18,6 +18,7 @@
 #include "src/documents/write.h"
 #include "src/serving/accept.h"
 #include "src/serving/http.h"
+#include "src/serving/refusal.h"
 
 namespace berth::app {
 namespace {
@@ -50,6 +51,7 @@ constexpr MediaType kMediaTypes[] = {
 struct Answer {
   Form form = Form::kText;
   std::string_view version = kBeta;  // of the kind; of no use to text
+  bool indented = false;             // JSON for people's eyes
 };
 
 // One of the two pages.
@@ -84,7 +86,7 @@ std::optional<Answer> AnswerIn(Form form, const MediaRange& range, const Page& p
   }
   if (kind != page.kind || group != kGroup) return std::nullopt;
   for (const std::string_view known : {kBeta, kAlpha}) {
-    if (version == known) return Answer{form, known};
+    if (version == known) return Answer{form, known, parameter("pretty") == "1"};
   }
   return std::nullopt;
 }
@@ -101,13 +103,13 @@ std::optional<Answer> Negotiate(const Request& request, const Page& page) {
   return std::nullopt;
 }
 
-Response NotAcceptable(const Page& page) {
+Response NotAcceptable(const Page& page, const Request& request) {
   std::string types;
   for (const MediaType& type : kMediaTypes) {
     if (!Offers(page, type)) continue;
     types += (types.empty() ? "" : ", ") + std::string(type.type) + "/" + std::string(type.subtype);
   }
-  return serving::Refusal(406, "NotAcceptable",
+  return serving::Refusal(request, 406, "NotAcceptable",
                           "only the following media types are accepted: " + types);
 }
 
@@ -121,7 +123,7 @@ ConfigValue Document(const Page& page, std::string_view version) {
 
 Response Serve(const Page& page, const Request& request) {
   const auto answer = Negotiate(request, page);
-  if (!answer) return NotAcceptable(page);
+  if (!answer) return NotAcceptable(page, request);
   Response response;
   if (answer->form == Form::kText) {
     response.body = "\n" + std::string(kComponent) + " " + std::string(page.name) +
@@ -135,7 +137,9 @@ Response Serve(const Page& page, const Request& request) {
                            ";as=" + std::string(page.kind);
   if (answer->form == Form::kJson) {
     response.content_type = "application/json" + kind;
-    response.body = document.ToJson() + "\n";
+    response.body = answer->indented || serving::AsksForIndented(request)
+                        ? documents::ToIndentedJson(document)
+                        : document.ToJson() + "\n";
   } else if (answer->form == Form::kYaml) {
     response.content_type = "application/yaml" + kind;
     response.body = documents::ToYaml(document);
@@ -237,8 +241,10 @@ Page FlagzPage(const std::shared_ptr<const ZPages>& pages) {
 }
 
 void Install(serving::Router& router, std::string path, Page page) {
-  router.Answer(std::move(path),
-                [page = std::move(page)](const Request& request) { return Serve(page, request); });
+  router.Answer(
+      std::move(path),
+      [page = std::move(page)](const Request& request) { return Serve(page, request); },
+      serving::Router::Takes::kEachMethod);
 }
 
 }  // namespace

@@ -30,8 +30,9 @@ struct FlagSet::Impl {
     const auto it = flags.find(name);
     return it == flags.end() ? nullptr : &it->second;
   }
-  // "-v4" and "-v=4" as "--v=4", "-h" as "--help". Errors: no flag has that letter.
-  Result<std::string> LongForm(const std::string& argument) const;
+  // "-v4" and "-v=4" as "--v=4", "-h" as "--help"; `rest` takes what follows a switch, "-v4" of
+  // "-hv4". Errors: no flag has that letter.
+  Result<std::string> LongForm(const std::string& argument, std::string& rest) const;
   // The flag that was probably meant; "": none.
   std::string Meant(std::string_view name) const {
     base::Suggestion suggestion(name);
@@ -62,14 +63,24 @@ std::string WithShortForm(const std::string& name, std::string_view between) {
 // How a flag is shown in messages, as pflag does.
 std::string InMessages(const std::string& name) { return WithShortForm(name, " "); }
 
+// The same where it got no value: "--config", or "'v' in -v".
+std::string AsGiven(const std::string& argument) {
+  if (argument.starts_with("--")) return argument;
+  return "'" + argument.substr(1, 1) + "' in " + argument;
+}
+
 }  // namespace
 
-Result<std::string> FlagSet::Impl::LongForm(const std::string& argument) const {
+Result<std::string> FlagSet::Impl::LongForm(const std::string& argument, std::string& rest) const {
   for (const auto& [letter, name] : kShortForms) {
     const Flag* flag = Find(name);
     if (letter != argument[1] || flag == nullptr) continue;
     std::string long_form = "--" + std::string(name);
-    if (argument.size() == 2 || (flag->is_switch && argument[2] != '=')) return long_form;
+    if (argument.size() == 2) return long_form;
+    if (flag->is_switch && argument[2] != '=') {
+      rest = "-" + argument.substr(2);
+      return long_form;
+    }
     return long_form + "=" + argument.substr(argument[2] == '=' ? 3 : 2);
   }
   return Fail("unknown shorthand flag: '" + argument.substr(1, 1) + "' in " + argument);
@@ -122,11 +133,14 @@ void FlagSet::AddSwitch(const std::string& name, const std::string& help, Setter
 
 Result<std::vector<std::string>> FlagSet::Parse(const std::vector<std::string>& arguments) {
   std::vector<std::string> others;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    std::string argument = arguments[i];
+  std::vector<std::string> given = arguments;
+  const auto behind = [&given](size_t i) {
+    return given.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+  };
+  for (size_t i = 0; i < given.size(); ++i) {
+    std::string argument = given[i];
     if (argument == "--") {
-      others.insert(others.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                    arguments.end());
+      others.insert(others.end(), behind(i), given.end());
       break;
     }
     if (argument.size() < 2 || argument[0] != '-') {
@@ -134,9 +148,11 @@ Result<std::vector<std::string>> FlagSet::Parse(const std::vector<std::string>& 
       continue;
     }
     if (argument[1] != '-') {
-      auto long_form = impl_->LongForm(argument);
+      std::string rest;
+      auto long_form = impl_->LongForm(argument, rest);
       if (!long_form) return Fail(long_form.error());
       argument = *long_form;
+      if (!rest.empty()) given.insert(behind(i), std::move(rest));
     }
     if (argument[2] == '-' || argument[2] == '=') return Fail("bad flag syntax: " + argument);
     const size_t equals = argument.find('=');
@@ -155,8 +171,11 @@ Result<std::vector<std::string>> FlagSet::Parse(const std::vector<std::string>& 
     if (equals != std::string::npos) {
       value = argument.substr(equals + 1);
     } else if (!flag->is_switch) {
-      if (i + 1 == arguments.size()) return Fail("flag needs an argument: " + InMessages(name));
-      value = arguments[++i];
+      if (i + 1 == given.size()) {
+        return Fail("flag needs an argument: " +
+                    (words_ == Words::kOwn ? InMessages(name) : AsGiven(given[i])));
+      }
+      value = given[++i];
     }
     if (auto set = flag->set(value); !set) {
       return Fail("invalid argument " + Quoted(value) + " for " + Quoted(InMessages(name)) +

@@ -18,7 +18,8 @@ namespace berth::app {
 //  - a value follows after '=' (it may be empty) or as the next argument, whatever it begins with;
 //  - a switch takes a value after '=' only, and is true without one;
 //  - the last of repeated values counts, but for lists;
-//  - "--" ends the flags.
+//  - "--" ends the flags;
+//  - switches of one letter may stand together with what follows them: "-hv4".
 // Errors are worded as there: `unknown flag: --x`, `invalid argument "1.5" for "--x" flag: ...`,
 // and with Words::kOwn without the names of Go's functions, and with the flag that was probably
 // meant.

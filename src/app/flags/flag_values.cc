@@ -118,22 +118,29 @@ template <>
 Result<std::vector<std::string>> ReadFlagValue(const std::string& text) {
   std::vector<std::string> values;
   if (text.empty()) return values;
+  // Go counts columns from 1.
+  const auto misquoted = [](size_t where, std::string_view what) {
+    return Fail("parse error on line 1, column " + std::to_string(where + 1) + ": " +
+                std::string(what));
+  };
+  constexpr std::string_view kInQuotes = "extraneous or missing \" in quoted-field";
   size_t at = 0;
   while (true) {
     std::string& value = values.emplace_back();
     if (at < text.size() && text[at] == '"') {
       for (++at;; ++at) {
-        if (at == text.size()) return Fail("parse error: extraneous or missing \" in quoted-field");
+        if (at == text.size()) return misquoted(at, kInQuotes);
         if (text[at] == '"' && (at + 1 == text.size() || text[at + 1] != '"')) break;
         if (text[at] == '"') ++at;
         value += text[at];
       }
       ++at;
-      if (at < text.size() && text[at] != ',') {
-        return Fail("parse error: extraneous or missing \" in quoted-field");
-      }
+      if (at < text.size() && text[at] != ',') return misquoted(at - 1, kInQuotes);
     } else {
-      while (at < text.size() && text[at] != ',') value += text[at++];
+      for (; at < text.size() && text[at] != ','; ++at) {
+        if (text[at] == '"') return misquoted(at, "bare \" in non-quoted-field");
+        value += text[at];
+      }
     }
     if (at == text.size()) return values;
     ++at;

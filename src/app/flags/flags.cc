@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/flags/flags.h"
 
+#include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "berth/field_errors.h"
 #include "src/app/flags/flag_set.h"
 #include "src/app/flags/log_flags.h"
-#include "src/app/version.h"
+#include "src/app/flags/version_flag.h"
 #include "src/base/suggestion.h"
 #include "src/base/text.h"
 
@@ -98,17 +101,37 @@ void AddLeaderElection(FlagSet& flags, RunFlags& out) {
               out.leader_elect_resource_namespace, "kube-system");
 }
 
+// The settings by component, "" first, as /flagz shows them: ":A=true,kube:B=false".
+std::string ShowFeatureGates(const std::vector<std::string>& given) {
+  std::map<std::string, std::string> by_component;
+  for (const std::string& setting :
+       std::vector<std::string>(absl::StrSplit(absl::StrJoin(given, ","), ','))) {
+    if (setting.empty()) continue;
+    const size_t colon = setting.find(':');
+    const bool named = colon != std::string::npos;
+    const std::string component(base::Trim(named ? setting.substr(0, colon) : ""));
+    std::string& list = by_component[component];
+    list += (list.empty() ? "" : ",") + component + ":";
+    list += base::Trim(std::string_view(setting).substr(named ? colon + 1 : 0));
+  }
+  std::string shown;
+  for (const auto& [component, list] : by_component) shown += (shown.empty() ? "" : ",") + list;
+  return shown;
+}
+
 void AddFeatureGates(FlagSet& flags, RunFlags& out) {
   flags.Group("Feature gate flags");
   flags.Value("emulated-version",
               "Version of Kubernetes whose feature gates there are, with their defaults then: 1.34 "
               "to 1.37 (1.37).",
               out.emulated_version);
-  flags.Add("feature-gates", "[kube:]name=bool,...", "Feature gates; may be repeated.",
-            [&out](const std::string& value) -> Result<void> {
-              out.feature_gates.push_back(value);
-              return {};
-            });
+  flags.Add(
+      "feature-gates", "[kube:]name=bool,...", "Feature gates; may be repeated.",
+      [&out](const std::string& value) -> Result<void> {
+        out.feature_gates.push_back(value);
+        return {};
+      },
+      [&out] { return ShowFeatureGates(out.feature_gates); });
   flags.Value("min-compatibility-version",
               "Oldest version that must be able to read what is written (the one before "
               "--emulated-version).",
@@ -177,41 +200,10 @@ Result<void> ReadVersions(RunFlags& flags, std::vector<std::string>& problems) {
   return {};
 }
 
-// "true" or "raw", from --version[=raw].
-std::string VersionText(const std::string& wanted) {
-  const std::string berth(kVersion);
-  const std::string kubernetes(kKubernetesVersion);
-  if (wanted == "raw") {
-    return "version.Info{GitVersion:\"" + kubernetes + "\", BerthVersion:\"" + berth + "\"}\n";
-  }
-  return "Kubernetes " + kubernetes + " (Berth " + berth + ")\n";
-}
-
 std::string AsGoList(const std::vector<std::string>& texts) {
   std::string list;
   for (const std::string& text : texts) list += (list.empty() ? "\"" : " \"") + text + "\"";
   return "[" + list + "]";
-}
-
-// What --version was given: "" for nothing to print.
-Result<void> ReadVersionFlag(const std::string& value, std::string& out) {
-  if (value.starts_with('v')) {
-    // A version to report instead; only what follows the numbers may differ.
-    const std::string known(kKubernetesVersion);
-    if (value == known || value.starts_with(known + "-") || value.starts_with(known + "+")) {
-      return {};
-    }
-    return Fail("version " + Quoted(value) + " must match major/minor/patch of default version " +
-                Quoted(known));
-  }
-  if (value == "raw") {
-    out = value;
-    return {};
-  }
-  const auto wanted = ReadFlagValue<bool>(value);
-  if (!wanted) return Fail(wanted.error());
-  out = *wanted ? "true" : "";
-  return {};
 }
 
 FlagError Logged(std::string message, const base::LogOptions& log) {
@@ -276,7 +268,7 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
   RunFlags out;
   LogFlags logs;
   bool help = false;
-  std::string version;
+  VersionFlag version;
   AddMisc(flags, out);
   AddSecureServing(flags, out.secure_serving);
   AddAuthentication(flags, out.authentication);
@@ -288,11 +280,7 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
   AddLogs(flags, logs);
   flags.Group("Global flags");
   flags.Value("help", "Print this text.", help);
-  flags.AddSwitch("version",
-                  "Print the version and exit; --version=raw prints more; --version=vX.Y.Z... is "
-                  "accepted where it means this version.",
-                  [&version](const std::string& value) { return ReadVersionFlag(value, version); });
-  flags.StandsAt("version", "false");
+  AddVersion(flags, version);
 
   const auto others = flags.Parse(arguments);
   if (!others) return tl::unexpected(FlagError{others.error().message, flags.Usage()});
@@ -312,8 +300,8 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
   if (!gates) {
     return tl::unexpected(Logged(gates.error().Within("--feature-gates").message, {}));
   }
-  if (!version.empty()) {
-    out.print_and_exit = VersionText(version);
+  if (version.asked()) {
+    out.print_and_exit = version.Text();
     return out;
   }
   if (auto checked = CheckFlags(out, logs, *gates, std::move(problems)); !checked) {

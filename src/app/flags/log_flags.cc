@@ -3,6 +3,7 @@
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
+#include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 #include <arpa/inet.h>
 
@@ -10,7 +11,6 @@
 #include <array>
 #include <utility>
 
-#include "berth/api/quantity.h"
 #include "berth/config_value.h"
 #include "berth/field_errors.h"
 #include "src/base/text.h"
@@ -35,14 +35,37 @@ Result<SniCertificate> ReadSniCertificate(const std::string& text) {
   return certificate;
 }
 
-Result<std::string> ReadAddress(const std::string& text) {
+Result<void> ReadAddress(const std::string& text, std::string& out) {
+  if (text.empty()) return {};
   std::string address(base::Trim(text));
-  std::array<unsigned char, sizeof(in6_addr)> buffer{};
-  if (!address.empty() && inet_pton(AF_INET, address.c_str(), buffer.data()) != 1 &&
-      inet_pton(AF_INET6, address.c_str(), buffer.data()) != 1) {
+  in6_addr parsed{};
+  if (inet_pton(AF_INET6, address.c_str(), &parsed) == 1) {
+    // As Go writes it; an IPv4 address in IPv6's form is one of IPv4.
+    std::array<char, INET6_ADDRSTRLEN> shown{};
+    const bool v4 = IN6_IS_ADDR_V4MAPPED(&parsed);
+    inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? &parsed.s6_addr[12] : parsed.s6_addr, shown.data(),
+              shown.size());
+    address = shown.data();
+  } else if (inet_pton(AF_INET, address.c_str(), &parsed) != 1) {
     return Fail("failed to parse IP: " + Quoted(text));
   }
-  return address;
+  out = std::move(address);
+  return {};
+}
+
+std::string ShowCurves(const std::vector<int32_t>& curves) {
+  std::string list;
+  for (const int32_t curve : curves) list += (list.empty() ? "" : ",") + std::to_string(curve);
+  return "[" + list + "]";
+}
+
+std::string ShowSniCertificates(const std::vector<SniCertificate>& certificates) {
+  std::string list;
+  for (const SniCertificate& one : certificates) {
+    list += (list.empty() ? "" : ";") + one.cert_file + "," + one.key_file;
+    if (!one.names.empty()) list += ":" + absl::StrJoin(one.names, ",");
+  }
+  return "[" + list + "]";
 }
 
 Result<void> ReadCurves(const std::string& text, bool& given, std::vector<int32_t>& out) {
@@ -75,6 +98,13 @@ Result<void> ReadLabelAllowLists(const std::string& text, std::map<std::string, 
     out[pair.substr(0, at)] = pair.substr(at + 1);
   }
   return {};
+}
+
+std::string ShowLabelAllowLists(const std::map<std::string, std::string>& lists) {
+  std::vector<std::string> pairs;
+  pairs.reserve(lists.size());
+  for (const auto& [key, values] : lists) pairs.push_back(key + "=" + values);
+  return WriteFlagValue(pairs);
 }
 
 // As Prometheus has it: a letter or '_', then digits, too; in a metric's name ':' is a letter.
@@ -164,11 +194,17 @@ std::string WriteVModule(const std::vector<base::VModule>& modules) {
   return text;
 }
 
-// Whether there is a buffer.
-Result<bool> ReadBufferSize(const std::string& text) {
-  const auto size = api::Quantity::Parse(text);
-  if (!size) return Fail(size.error());
-  return size->Value() != 0;
+void AddBufferSize(FlagSet& flags, const std::string& name, api::Quantity& out) {
+  flags.Add(
+      name, "quantity",
+      "Accepted with the feature gate LoggingAlphaOptions; nothing is buffered (0).",
+      [&out](const std::string& text) -> Result<void> {
+        const auto size = api::Quantity::Parse(text);
+        if (!size) return Fail(size.error());
+        out = *size;
+        return {};
+      },
+      [&out] { return out.ToCanonicalString(); });
 }
 
 }  // namespace
@@ -194,23 +230,25 @@ void AddSecureServing(FlagSet& flags, SecureServingFlags& out) {
   flags.Value("tls-cert-file", "Certificate to serve with, and its chain.", out.tls_cert_file);
   flags.Value("tls-cipher-suites", "Cipher suites, by their IANA names; empty for the default.",
               out.tls_cipher_suites);
-  flags.Add("tls-curve-preferences", "int32Slice", "Key exchanges, by Go's CurveIDs.",
-            [&out, given = false](const std::string& text) mutable {
-              return ReadCurves(text, given, out.tls_curve_preferences);
-            });
-  flags.StandsAt("tls-curve-preferences", "[]");
+  flags.Add(
+      "tls-curve-preferences", "int32Slice", "Key exchanges, by Go's CurveIDs.",
+      [&out, given = false](const std::string& text) mutable {
+        return ReadCurves(text, given, out.tls_curve_preferences);
+      },
+      [&out] { return ShowCurves(out.tls_curve_preferences); });
   flags.Value("tls-min-version", "VersionTLS12 (the default) or VersionTLS13.",
               out.tls_min_version);
   flags.Value("tls-private-key-file", "Key of --tls-cert-file.", out.tls_private_key_file);
-  flags.Add("tls-sni-cert-key", "namedCertKey",
-            "A certificate and key for certain host names, cert,key[:names]; may be repeated.",
-            [&out](const std::string& text) -> Result<void> {
-              auto certificate = ReadSniCertificate(text);
-              if (!certificate) return Fail(certificate.error());
-              out.tls_sni_cert_key.push_back(std::move(*certificate));
-              return {};
-            });
-  flags.StandsAt("tls-sni-cert-key", "[]");
+  flags.Add(
+      "tls-sni-cert-key", "namedCertKey",
+      "A certificate and key for certain host names, cert,key[:names]; may be repeated.",
+      [&out](const std::string& text) -> Result<void> {
+        auto certificate = ReadSniCertificate(text);
+        if (!certificate) return Fail(certificate.error());
+        out.tls_sni_cert_key.push_back(std::move(*certificate));
+        return {};
+      },
+      [&out] { return ShowSniCertificates(out.tls_sni_cert_key); });
 }
 
 void AddAuthentication(FlagSet& flags, AuthenticationFlags& out) {
@@ -261,13 +299,14 @@ void AddAuthorization(FlagSet& flags, AuthorizationFlags& out) {
 
 void AddMetrics(FlagSet& flags, MetricsFlags& out) {
   flags.Group("Metrics flags");
-  flags.Add("allow-metric-labels", "stringToString",
-            "Values that a label may have, others become \"unexpected\": "
-            "metric,label='value,value'.",
-            [&out](const std::string& text) {
-              return ReadLabelAllowLists(text, out.allow_metric_labels);
-            });
-  flags.StandsAt("allow-metric-labels", "[]");
+  flags.Add(
+      "allow-metric-labels", "stringToString",
+      "Values that a label may have, others become \"unexpected\": "
+      "metric,label='value,value'.",
+      [&out](const std::string& text) {
+        return ReadLabelAllowLists(text, out.allow_metric_labels);
+      },
+      [&out] { return ShowLabelAllowLists(out.allow_metric_labels); });
   flags.Value("allow-metric-labels-manifest", "File with the same, under allowListMapping.",
               out.allow_metric_labels_manifest);
   flags.Value("disabled-metrics", "Full names of metrics to leave out.", out.disabled_metrics);
@@ -322,10 +361,13 @@ std::vector<std::string> ServingFlagProblems(const RunFlags& flags, bool uid_hea
         "API aggregation will not work");
   }
   CheckMetrics(flags.metrics, problems);
+  // The paths are looked at once all else is well, and only where something is served.
+  if (!problems.empty() || port == 0) return problems;
   for (const std::string& path : flags.authorization.always_allow_paths) {
     const std::string_view bare = std::string_view(path).substr(path.starts_with('/') ? 1 : 0);
     if (bare.find('*') >= bare.size() - std::min<size_t>(bare.size(), 1)) continue;
     problems.push_back("only trailing * allowed in " + Quoted(bare));
+    break;
   }
   return problems;
 }
@@ -355,18 +397,12 @@ void AddLogs(FlagSet& flags, LogFlags& out) {
   flags.Group("Logs flags");
   flags.Value("log-flush-frequency", "Each line is written at once, whatever this says (5s).",
               out.flush_frequency);
-  flags.AddRead("log-json-info-buffer-size", "quantity",
-                "Accepted with the feature gate LoggingAlphaOptions; nothing is buffered (0).",
-                ReadBufferSize, out.json_info_buffer);
-  flags.StandsAt("log-json-info-buffer-size", "0");
+  AddBufferSize(flags, "log-json-info-buffer-size", out.json_info_buffer);
   flags.Value("log-json-split-stream",
               "JSON: errors on standard error, all else on standard output. Needs the feature gate "
               "LoggingAlphaOptions (false).",
               out.json_split_stream);
-  flags.AddRead("log-text-info-buffer-size", "quantity",
-                "Accepted with the feature gate LoggingAlphaOptions; nothing is buffered (0).",
-                ReadBufferSize, out.text_info_buffer);
-  flags.StandsAt("log-text-info-buffer-size", "0");
+  AddBufferSize(flags, "log-text-info-buffer-size", out.text_info_buffer);
   flags.Value("log-text-split-stream",
               "Text: errors on standard error, all else on standard output. Needs the feature gate "
               "LoggingAlphaOptions (false).",
@@ -406,9 +442,9 @@ Result<void> FinishLogFlags(LogFlags& flags, const LogGates& gates) {
     bool given;
     std::string_view field;
   } alpha[] = {{flags.text_split_stream, "options.text.splitStream"},
-               {flags.text_info_buffer, "options.text.infoBufferSize"},
+               {flags.text_info_buffer.Value() != 0, "options.text.infoBufferSize"},
                {flags.json_split_stream, "options.json.splitStream"},
-               {flags.json_info_buffer, "options.json.infoBufferSize"}};
+               {flags.json_info_buffer.Value() != 0, "options.json.infoBufferSize"}};
   for (const auto& [given, field] : alpha) {
     if (!given || gates.alpha_options) continue;
     problems.push_back(ForbiddenField(field, "Feature LoggingAlphaOptions is disabled"));

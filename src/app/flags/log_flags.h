@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "berth/api/quantity.h"
 #include "berth/time.h"
 #include "src/app/flags/flag_set.h"
 #include "src/app/flags/flags.h"
@@ -34,8 +35,8 @@ struct LogFlags {
   Duration flush_frequency = std::chrono::seconds(5);  // each line is written at once anyway
   bool text_split_stream = false;
   bool json_split_stream = false;
-  bool text_info_buffer = false;
-  bool json_info_buffer = false;
+  api::Quantity text_info_buffer;
+  api::Quantity json_info_buffer;
 };
 
 void AddLogs(FlagSet& flags, LogFlags& out);

@@ -51,6 +51,11 @@ TEST_F(DebugFlagsTest, TheVerbosityIsThatOfAllFiles) {
   EXPECT_EQ(Ask("GET").body, "3\n");
 }
 
+TEST_F(DebugFlagsTest, OtherMethodsAreNotAcceptable) {
+  EXPECT_EQ(Ask("POST", "4").code, 406);
+  EXPECT_EQ(Ask("DELETE").body, "unsupported http method\n");
+}
+
 TEST_F(DebugFlagsTest, TheFolderNamesTheFlag) {
   for (const char* path : {"/debug/flags", "/debug/flags/"}) {
     const serving::Response index = Ask("GET", "", path);

@@ -83,7 +83,7 @@ TEST(FlagSetTest, AShortFormStandsForTheFlagWhereThatWasAdded) {
     EXPECT_EQ(Parse(arguments).output, "json");
   }
   EXPECT_EQ(Parse({"-h"}).error, "unknown shorthand flag: 'h' in -h");
-  EXPECT_EQ(Parse({"-o"}).error, "flag needs an argument: -o, --output");
+  EXPECT_EQ(Parse({"-o"}).error, "flag needs an argument: 'o' in -o");
 }
 
 TEST(FlagSetTest, ReadsAValueAfterAnEqualsSignOrAsTheNextArgument) {
@@ -154,7 +154,9 @@ TEST(FlagSetTest, WordsErrorsAsKubeSchedulerDoes) {
       {{"--foo_bar=1"}, "unknown flag: --foo_bar"},
       {{"-x"}, "unknown shorthand flag: 'x' in -x"},
       {{"--some-text"}, "flag needs an argument: --some-text"},
-      {{"--v"}, "flag needs an argument: -v, --v"},
+      {{"--some_text"}, "flag needs an argument: --some_text"},
+      {{"--v"}, "flag needs an argument: --v"},
+      {{"-v"}, "flag needs an argument: 'v' in -v"},
       {{"--number=1.5"},
        "invalid argument \"1.5\" for \"--number\" flag: strconv.ParseInt: parsing \"1.5\": invalid "
        "syntax"},

@@ -309,8 +309,20 @@ TEST(RunFlagsTest, RefusesBadValues) {
        "invalid argument \"x\" for \"--tls-curve-preferences\" flag: strconv.ParseInt: parsing "
        "\"x\": invalid syntax"},
       {{"--disabled-metrics=\"a"},
-       "invalid argument \"\\\"a\" for \"--disabled-metrics\" flag: parse error: extraneous or "
-       "missing \" in quoted-field"},
+       "invalid argument \"\\\"a\" for \"--disabled-metrics\" flag: parse error on line 1, column "
+       "3: "
+       "extraneous or missing \" in quoted-field"},
+      {{"--disabled-metrics=x,\"a\"b"},
+       "invalid argument \"x,\\\"a\\\"b\" for \"--disabled-metrics\" flag: parse error on line 1, "
+       "column 5: extraneous or missing \" in quoted-field"},
+      {{"--disabled-metrics=a\"b"},
+       "invalid argument \"a\\\"b\" for \"--disabled-metrics\" flag: parse error on line 1, column "
+       "2: bare \" in non-quoted-field"},
+      {{"-hv"}, "flag needs an argument: 'v' in -v"},
+      {{"--bind-address= "},
+       "invalid argument \" \" for \"--bind-address\" flag: failed to parse IP: \" \""},
+      {{"--secure-port=-1", "--authorization-always-allow-paths=/a*b"},
+       "--secure-port -1 must be between 0 and 65535, inclusive. 0 for turning off secure port"},
       {{"--allow-metric-labels=x"},
        "invalid argument \"x\" for \"--allow-metric-labels\" flag: x must be formatted as "
        "key=value"},
@@ -401,6 +413,73 @@ TEST(RunFlagsTest, PrintsHelpOrVersionInsteadOfRunning) {
   EXPECT_THAT(MustParse({"--version=raw"}).print_and_exit, StartsWith("version.Info{"));
   EXPECT_EQ(MustParse({"--version=false"}).print_and_exit, "");
   EXPECT_NE(ErrorOf({"--version=x"}).message, "");
+}
+
+TEST(RunFlagsTest, AVersionToTellHasOurNumbers) {
+  for (const char* version :
+       {"v1.37.1", "v1.37.1-gke.100", "v1.37.1+a-b.0c", "v1.37.1-rc.1+x", "v1.37.1-0"}) {
+    SCOPED_TRACE(version);
+    const std::string flag = std::string("--version=") + version;
+    EXPECT_EQ(MustParse({flag}).print_and_exit, "");
+    EXPECT_EQ(MustParse({flag}).values.at("version"), version);
+    EXPECT_THAT(MustParse({flag, "--version"}).print_and_exit,
+                StartsWith("Kubernetes " + std::string(version) + " (Berth "));
+  }
+  const std::pair<const char*, const char*> wrong[] = {
+      {"v", "could not parse \"v\" as version"},
+      {"version", "could not parse \"version\" as version"},
+      {"v1.37", "illegal version string \"v1.37\""},
+      {"v1..37.1", "illegal version string \"v1..37.1\""},
+      {"v1.37.1.2", "illegal version string \"v1.37.1.2\""},
+      {"v1.37.01", "illegal zero-prefixed version component \"01\" in \"v1.37.01\""},
+      {"v1.37.1-01", "illegal zero-prefixed version component \"01\" in \"v1.37.1-01\""},
+      {"v1.37.1-", "could not parse pre-release/metadata (-) in version \"v1.37.1-\""},
+      {"v1.37.1-a_b", "could not parse pre-release/metadata (-a_b) in version \"v1.37.1-a_b\""},
+      {"v1.37.1foo", "could not parse pre-release/metadata (foo) in version \"v1.37.1foo\""},
+      {"v1.37.2-x",
+       "version \"v1.37.2-x\" must match major/minor/patch of default version \"v1.37.1\""},
+  };
+  for (const auto& [version, why] : wrong) {
+    EXPECT_EQ(ErrorOf({std::string("--version=") + version}).message,
+              "invalid argument \"" + std::string(version) + "\" for \"--version\" flag: " + why);
+  }
+}
+
+// As kube-scheduler 1.37.1 shows them.
+TEST(RunFlagsTest, ValuesAreShownAsThereOnFlagz) {
+  const std::map<std::string, std::string> defaults = MustParse({}).values;
+  EXPECT_EQ(defaults.at("allow-metric-labels"), "[]");
+  EXPECT_EQ(defaults.at("tls-curve-preferences"), "[]");
+  EXPECT_EQ(defaults.at("tls-sni-cert-key"), "[]");
+  EXPECT_EQ(defaults.at("log-json-info-buffer-size"), "0");
+  EXPECT_EQ(defaults.at("log-text-info-buffer-size"), "0");
+  EXPECT_EQ(defaults.at("feature-gates"), "");
+  EXPECT_EQ(defaults.at("version"), "false");
+  const std::map<std::string, std::string> given =
+      MustParse({"--feature-gates= GenericWorkload = true ,,DRADeviceTaints=true",
+                 "--feature-gates=LoggingAlphaOptions=true", "--allow-metric-labels=a,b=c,d",
+                 "--allow-metric-labels=\"e,f=g\"", "--tls-curve-preferences=23,0x18",
+                 "--tls-curve-preferences=29", "--tls-sni-cert-key=a, b: x, y",
+                 "--tls-sni-cert-key=c,d", "--log-json-info-buffer-size=1024Ki",
+                 "--log-text-info-buffer-size=1500m", "--bind-address=::0:1", "--bind-address="})
+          .values;
+  EXPECT_EQ(given.at("feature-gates"),
+            ":GenericWorkload = true,:DRADeviceTaints=true,:LoggingAlphaOptions=true");
+  EXPECT_EQ(given.at("allow-metric-labels"), "[\"a,b=c,d\",\"e,f=g\"]");
+  EXPECT_EQ(given.at("tls-curve-preferences"), "[23,24,29]");
+  EXPECT_EQ(given.at("tls-sni-cert-key"), "[a,b:x,y;c,d]");
+  EXPECT_EQ(given.at("log-json-info-buffer-size"), "1Mi");
+  EXPECT_EQ(given.at("log-text-info-buffer-size"), "1500m");
+  EXPECT_EQ(given.at("bind-address"), "::1");
+  EXPECT_EQ(MustParse({"--feature-gates=kube:GenericWorkload=true",
+                       "--feature-gates=kube:AllAlpha=false"})
+                .values.at("feature-gates"),
+            "kube:GenericWorkload=true,kube:AllAlpha=false");
+  EXPECT_EQ(MustParse({"--bind-address= ::ffff:1.2.3.4 "}).values.at("bind-address"), "1.2.3.4");
+}
+
+TEST(RunFlagsTest, PathsThatAreAlwaysAllowedMatterWhereSomethingIsServed) {
+  MustParse({"--secure-port=0", "--authorization-always-allow-paths=/a*b"});
 }
 
 }  // namespace

@@ -105,6 +105,18 @@ TEST_F(MetricsPagesTest, OnlyTheLeaderTellsOfPods) {
   EXPECT_THAT(response.content_type, StartsWith("text/plain; version=0.0.4"));
   EXPECT_EQ(response.body, "");
   EXPECT_EQ(response.shared_body, nullptr);
+  EXPECT_EQ(Ask("/metrics/resources", "", "DELETE").get().body, "");
+  leading_ = true;
+  EXPECT_EQ(Ask("/metrics/resources", "", "DELETE").get().body, "metrics reset\n");
+}
+
+TEST_F(MetricsPagesTest, AnyMethodButDeleteReads) {
+  pods_.push_back(WebPod());
+  for (const char* method : {"HEAD", "POST", "PUT"}) {
+    SCOPED_TRACE(method);
+    EXPECT_THAT(Body(Ask("/metrics", "", method)), HasSubstr("scheduler_preemption_victims_sum "));
+    EXPECT_THAT(Body(Ask("/metrics/resources", "", method)), HasSubstr("pod=\"web\""));
+  }
 }
 
 TEST_F(MetricsPagesTest, NoAnswerIsOlderThanItsRequest) {

@@ -28,6 +28,16 @@ TEST(SignalsTest, TurnsSignalsIntoEvents) {
   }
 }
 
+TEST(SignalsTest, ThoseThatSayNothingAreIgnored) {
+  Signals signals;
+  for (const int number : {SIGUSR1, SIGALRM, SIGVTALRM, SIGIO, SIGPWR, SIGXCPU, SIGXFSZ}) {
+    SCOPED_TRACE(number);
+    std::raise(number);  // the test goes on
+  }
+  std::raise(SIGUSR2);
+  EXPECT_EQ(signals.Wait(), Signals::Event::kDump);
+}
+
 TEST(SignalsTest, WakeEndsOneWaitEach) {
   Signals signals;
   signals.Wake();

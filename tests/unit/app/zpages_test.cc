@@ -22,11 +22,13 @@ class ZPagesTest : public testing::Test {
     }
   }
 
-  Response Get(const std::string& path, const std::string& accept) {
+  Response Get(const std::string& path, const std::string& accept, const std::string& client = "",
+               const std::string& method = "GET") {
     auto request = std::make_shared<Request>();
-    request->method = "GET";
+    request->method = method;
     request->path = path;
     if (!accept.empty()) request->headers.emplace_back("accept", accept);
+    if (!client.empty()) request->headers.emplace_back("user-agent", client);
     Response answer;
     router_.Serve(request, [&answer](Response response) { answer = std::move(response); });
     return answer;
@@ -72,6 +74,23 @@ TEST_F(ZPagesTest, ProgramsGetTheKindTheyName) {
       flagz.body,
       "apiVersion: config.k8s.io/v1beta1\nflags:\n  v: \"4\"\nkind: Flagz\nmetadata:\n  name: "
       "kube-scheduler\n");
+}
+
+TEST_F(ZPagesTest, PeopleGetJsonOfSeveralLines) {
+  InstallZPages(router_, Pages());
+  const std::string kind = ";v=v1beta1;g=config.k8s.io;as=Flagz";
+  const std::string indented =
+      "{\n  \"kind\": \"Flagz\",\n  \"apiVersion\": \"config.k8s.io/v1beta1\",\n  \"metadata\": {\n"
+      "    \"name\": \"kube-scheduler\"\n  },\n  \"flags\": {\n    \"v\": \"4\"\n  }\n}";
+  EXPECT_EQ(Get("/flagz", "application/json" + kind, "curl/7.88.1").body, indented);
+  EXPECT_EQ(Get("/flagz", "application/json" + kind + ";pretty=1").body, indented);
+  EXPECT_TRUE(Get("/flagz", "text/html", "curl/7.88.1").body.starts_with("{\n  \"kind\""));
+}
+
+TEST_F(ZPagesTest, AnyMethodReads) {
+  InstallZPages(router_, Pages());
+  EXPECT_EQ(Get("/flagz", "", "", "POST").body, Get("/flagz", "").body);
+  EXPECT_EQ(Get("/statusz", "", "", "PUT").code, 200);
 }
 
 TEST_F(ZPagesTest, TheDeprecatedVersionComesWithAWarning) {

@@ -70,6 +70,14 @@ TEST_F(LoggingTest, NothingElseBreaksALine) {
   EXPECT_EQ(text.find('\n'), text.size() - 1);
 }
 
+TEST_F(LoggingTest, ALineStandsAsItIs) {
+  SetUpLogging({.verbosity = 1});
+  EXPECT_THAT(Written([] { LogLineV(1, "FLAG: --v=\"1\""); }), HasSubstr("] FLAG: --v=\"1\"\n"));
+  EXPECT_EQ(Written([] { LogLineV(2, "m"); }), "");
+  SetUpLogging({.format = LogFormat::kJson});
+  EXPECT_EQ(nlohmann::json::parse(Written([] { LogLineV(0, "a \"b\""); })).at("msg"), "a \"b\"");
+}
+
 TEST_F(LoggingTest, JsonHasTimeCallerMessageAndFields) {
   SetUpLogging({.verbosity = 4, .format = LogFormat::kJson});
   const int line = __LINE__ + 1;

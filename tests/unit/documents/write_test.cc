@@ -74,6 +74,17 @@ TEST(ToYamlTest, ReadsBackAsWhatWasWritten) {
   EXPECT_EQ(read->at(0).ToJson(), R"({"a":["yes",-3],"b":true})");
 }
 
+TEST(ToIndentedJsonTest, WritesAsGoDoes) {
+  const auto read =
+      ParseJson(R"({"b":{},"a":["yes",-3,[]],"c":{"d\"":null,"e":[{"f":true}]}})", "");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(
+      ToIndentedJson(*read),
+      "{\n  \"b\": {},\n  \"a\": [\n    \"yes\",\n    -3,\n    []\n  ],\n  \"c\": {\n"
+      "    \"d\\\"\": null,\n    \"e\": [\n      {\n        \"f\": true\n      }\n    ]\n  }\n}");
+  EXPECT_EQ(ToIndentedJson(ConfigValue(std::string("x"))), "\"x\"");
+}
+
 // By hand, after RFC 8949: the tag, a map of 2, "a" with an array of "yes" and -3, "b" with true.
 TEST(ToCborTest, BeginsWithItsTag) {
   EXPECT_EQ(ToCbor(Sample()),

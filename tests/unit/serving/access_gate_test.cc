@@ -183,6 +183,33 @@ TEST_F(AccessGateTest, WithoutAServerAllElseIsForbidden) {
   EXPECT_EQ(Get(WithToken("abc")).body, kForbidden);
 }
 
+// The bodies are kube-scheduler 1.37.1's.
+TEST_F(AccessGateTest, ARefusalComesInTheFormThatTheClientTakes) {
+  Build({}, false);
+  const std::string indented =
+      "{\n  \"kind\": \"Status\",\n  \"apiVersion\": \"v1\",\n  \"metadata\": {},\n"
+      "  \"status\": \"Failure\",\n  \"message\": \"forbidden: User \\\"system:anonymous\\\" "
+      "cannot get path \\\"/metrics\\\"\",\n  \"reason\": \"Forbidden\",\n  \"details\": {},\n"
+      "  \"code\": 403\n}";
+  const auto ask = [this](Fields headers, Fields query = {}) {
+    return Get(Request{.query = std::move(query), .headers = std::move(headers)});
+  };
+  EXPECT_EQ(ask({{"user-agent", "curl/7.88.1"}}).body, indented);
+  EXPECT_EQ(ask({{"user-agent", "Wget/1.2"}, {"accept", "*/*"}}).body, indented);
+  EXPECT_EQ(ask({{"user-agent", "Mozilla/5.0 (X)"}}).body, indented);
+  EXPECT_EQ(ask({}, {{"pretty", "true"}}).body, indented);
+  EXPECT_EQ(ask({{"user-agent", "curl/7.88.1"}}, {{"pretty", "false"}}).body, kForbidden);
+  EXPECT_EQ(ask({{"accept", "application/json;pretty=1"}}).body, indented);
+  EXPECT_EQ(ask({{"accept", "text/plain;version=0.0.4;q=0.2,*/*;q=0.1"}}).body, kForbidden);
+  // None that there is.
+  EXPECT_EQ(ask({{"accept", "text/plain"}}).body, indented);
+  EXPECT_EQ(ask({{"accept", "application/json;as=Table;v=v1;g=meta.k8s.io"}}).body, indented);
+  const Response yaml = ask({{"accept", "application/yaml"}});
+  EXPECT_EQ(yaml.content_type, "application/yaml");
+  EXPECT_TRUE(yaml.body.starts_with("apiVersion: v1\ncode: 403\ndetails: {}\nkind: Status\n"))
+      << yaml.body;
+}
+
 TEST_F(AccessGateTest, TheServerSaysWhoMay) {
   Build();
   const size_t first = Send({});
@@ -197,7 +224,12 @@ TEST_F(AccessGateTest, TheServerSaysWhoMay) {
   EXPECT_THAT(Spec(), HasSubstr(R"("verb":"delete")"));
   Reply(R"({"allowed":false,"reason":"no rule <for> it"})");
   EXPECT_EQ(answers_[second]->code, 403);
-  EXPECT_THAT(answers_[second]->body, HasSubstr("\\\"/metrics\\\": no rule <for> it"));
+  EXPECT_THAT(answers_[second]->body,
+              HasSubstr("\\\"/metrics\\\": kubernetes.io/webhook: no rule <for> it\""));
+
+  const size_t third = Send({.method = "PUT"});
+  Reply(R"({"allowed":false,"denied":true,"reason":"never"})");
+  EXPECT_THAT(answers_[third]->body, HasSubstr("\\\"/metrics\\\": never\""));
 }
 
 TEST_F(AccessGateTest, WhatIsBothAllowedAndDeniedIsDenied) {
@@ -690,7 +722,7 @@ TEST_F(AccessGateTest, WhoMayGetTheOneObjectThatARequestIsAboutMayMakeIt) {
   EXPECT_EQ(answers_[other]->code, 403);
   EXPECT_THAT(answers_[other]->body,
               HasSubstr(R"(cannot get path \"/metrics\", nor get resource \"pods\" in API group )"
-                        R"(\"\" in the namespace \"shop\": no such right)"));
+                        R"(\"\" in the namespace \"shop\": kubernetes.io/webhook: no such right)"));
   const size_t questions = api_.size();
   EXPECT_EQ(Get({}).code, 403);
   EXPECT_EQ(api_.size(), questions) << "the refusal of the path is known, and there is no object";

@@ -63,6 +63,19 @@ TEST(RouterTest, OtherMethodsMustBeDeclared) {
   EXPECT_EQ(Ask(router, "/metrics", {}, "DELETE").body, "metrics reset\n");
 }
 
+TEST(RouterTest, APathMayTakeEachMethod) {
+  Router router;
+  router.Answer("/metrics", Hello, Router::Takes::kEachMethod);
+  router.HandleMethod("/metrics", "DELETE", [](const RequestPtr&, const Respond& respond) {
+    respond(Response{.body = "metrics reset\n"});
+  });
+  for (const char* method : {"GET", "HEAD", "POST", "PUT", "OPTIONS"}) {
+    SCOPED_TRACE(method);
+    EXPECT_EQ(Ask(router, "/metrics", {}, method).body, "hello");
+  }
+  EXPECT_EQ(Ask(router, "/metrics", {}, "DELETE").body, "metrics reset\n");
+}
+
 // Two checks, of which one fails at will.
 class HealthTest : public testing::Test {
  protected:
@@ -85,6 +98,10 @@ TEST_F(HealthTest, AllIsWell) {
   EXPECT_EQ(Ask(router_, "/readyz").body, "ok");
   EXPECT_EQ(Ask(router_, "/livez", {{"verbose", ""}}).body, "[+]ping ok\nlivez check passed\n");
   EXPECT_EQ(Ask(router_, "/readyz/shutdown").body, "ok");
+  // As kube-scheduler's, they look at no method.
+  for (const char* path : {"/readyz", "/readyz/shutdown", "/livez"}) {
+    EXPECT_EQ(Ask(router_, path, {}, "POST").body, "ok") << path;
+  }
   EXPECT_THAT(router_.paths(), ElementsAre("/livez", "/livez/ping", "/readyz",
                                            "/readyz/sched-handler-sync", "/readyz/shutdown"));
 }

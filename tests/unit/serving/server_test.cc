@@ -120,6 +120,24 @@ TEST_F(ServerTest, WhatIsTooLongOrTooMuchIsRefusedBeforeAnythingIsAsked) {
   EXPECT_EQ(api_.asked(), 0u);
 }
 
+TEST_F(ServerTest, OptionsAreCheckedWithoutListening) {
+  const auto options = [this] {
+    ServerOptions made;
+    made.listen.address = "127.0.0.1";
+    made.listen.port = server_->port();  // taken
+    return made;
+  };
+  EXPECT_TRUE(Server::Check(options(), clock_));
+  ServerOptions suites = options();
+  suites.tls.cipher_suites = {"foo"};
+  EXPECT_THAT(Server::Check(std::move(suites), clock_).error().message,
+              StartsWith("--tls-cipher-suites: "));
+  ServerOptions authorities = options();
+  authorities.authentication.client_ca_file = "/nonexistent/ca.crt";
+  EXPECT_THAT(Server::Check(std::move(authorities), clock_).error().message,
+              StartsWith("--client-ca-file: "));
+}
+
 TEST_F(ServerTest, OnlyTheAuthoritiesOfTheFrontProxyMayBeWaitedFor) {
   const test::TempFolder folder;
   ServerOptions options;

@@ -238,7 +238,7 @@ TEST_F(TlsContextTest, WhatCannotBeUsedIsNamed) {
        "the certificate cannot be used"},
       {"version", {.min_version = "TLS12"}, "--tls-min-version: unknown tls version \"TLS12\""},
       {"suite", {.cipher_suites = {"FOO"}}, "--tls-cipher-suites: Cipher suite FOO not supported"},
-      {"curve", {.curves = {1}}, "--tls-curve-preferences: unknown curve 1"},
+      {"curve", {.curves = {1}}, "--tls-curve-preferences: curve preference 1 is not supported"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -266,6 +266,11 @@ TEST(TlsSettingsTest, GoNamesBecomeOpensslNames) {
   }
   EXPECT_EQ(*ParseCurves({4588, 29, 23}), "X25519:P-256");
   EXPECT_FALSE(ParseCurves({4588}).has_value());
+  EXPECT_EQ(ParseCurves({29, 0}).error().message,
+            "curve preference 0 is out of range (must be 1-65535)");
+  EXPECT_EQ(ParseCurves({65536}).error().message,
+            "curve preference 65536 is out of range (must be 1-65535)");
+  EXPECT_EQ(ParseCurves({23, 29, 23}).error().message, "duplicate curve preference 23");
 }
 
 }  // namespace
