@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/api/pod_disruption_budget.h"
+#include "berth/api/workloads.h"
 #include "src/questions/node_changes.h"
 #include "src/simulator/simulation.h"
 

@@ -203,6 +203,7 @@ func (e *env) countAllocated() int {
 
 // TestDevicesStandForAnExtendedResource has a claim made for what the pod's container asks for.
 func TestDevicesStandForAnExtendedResource(t *testing.T) {
+	needsKubernetes(t, "1.36", "the extended resource of a device class by default")
 	const resource = "gpus.example.com/one"
 	e := newDeviceEnv(t, 1, 2)
 	e.startForDevices()
