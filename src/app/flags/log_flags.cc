@@ -211,9 +211,10 @@ void AddBufferSize(FlagSet& flags, const std::string& name, api::Quantity& out) 
 
 void AddSecureServing(FlagSet& flags, SecureServingFlags& out) {
   flags.Group("Secure serving flags");
-  flags.AddRead("bind-address", "ip",
-                "Address to serve HTTPS on; empty, 0.0.0.0 or :: for all (0.0.0.0).", ReadAddress,
-                out.bind_address, [&out] { return out.bind_address; });
+  flags.Add(
+      "bind-address", "ip", "Address to serve HTTPS on; empty, 0.0.0.0 or :: for all (0.0.0.0).",
+      [&out](const std::string& text) { return ReadAddress(text, out.bind_address); },
+      [&out] { return out.bind_address; });
   flags.Value("cert-dir",
               "Folder of kube-scheduler.crt and .key, made there when missing; without it and "
               "--tls-cert-file a self-signed certificate is kept in memory.",
