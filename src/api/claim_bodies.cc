@@ -159,14 +159,13 @@ std::optional<StoredForm> WithoutFinalizer(const StoredForm& claim) {
 }
 
 Result<StoredForm> WithStatus(const StoredForm& claim, const ResourceClaimStatus& status) {
-  const Splicer& splicer = SplicerOf(claim);
-  std::string spliced = splicer.Inner(*claim.bytes, kClaimStatus);
-  // Nothing else of the claim is read.
-  const auto read = Decode<ResourceClaim>(claim.json ? Encoding::kJson : Encoding::kProtobuf,
-                                          splicer.Set(splicer.nothing(), kClaimStatus, {spliced}));
+  const auto read =
+      Decode<ResourceClaim>(claim.json ? Encoding::kJson : Encoding::kProtobuf, *claim.bytes);
   if (!read) return Fail(read.error());
   const ResourceClaimStatus& old = read->status;
+  const Splicer& splicer = SplicerOf(claim);
   const std::string encoded = EncodeStatus(status, claim);
+  std::string spliced = splicer.Inner(*claim.bytes, kClaimStatus);
   spliced = WithAllocation(spliced, old.allocation, status.allocation, encoded, splicer);
   spliced = WithConsumers(spliced, old.reserved_for, status.reserved_for, encoded, splicer);
   if (status.devices.empty()) spliced = splicer.Set(spliced, kClaimDevices, {});

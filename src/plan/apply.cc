@@ -718,7 +718,10 @@ bool Run::RelocateByRequest(size_t move) {
       }
       if (!LookAtRequest(move, pod, pods, request)) return false;
     }
-    if (request.kind != Kind::kNone) HoldFor(move, SuccessorOf(move, pods));
+    if (request.kind != Kind::kNone) {
+      Hold(move);  // its scheduler may have taken a nomination away
+      HoldFor(move, SuccessorOf(move, pods));
+    }
     const Duration waited = edge_.Now() - begun;
     if (request.kind == Kind::kUnseen && waited >= kMostUnseen) {
       return StopRequest(move, pod,

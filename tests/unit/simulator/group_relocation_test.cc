@@ -95,7 +95,7 @@ TEST_F(GroupRelocationTest, AGangStartsWholeOnceOthersHaveMoved) {
               HasSubstr("pod group relocation: the group has not waited for minPendingSeconds"));
   simulation_->Advance(2s);
   EXPECT_THAT(evicted(), UnorderedElementsAre("default/web-1", "default/web-2"));
-  simulation_->Advance(10s);
+  simulation_->Advance(20s);  // its backoff
   EXPECT_THAT(NodeOf("default/train-0") + " " + NodeOf("default/train-1"),
               testing::AnyOf("n1 n2", "n2 n1"));
   std::vector<std::string> notes;
@@ -142,7 +142,7 @@ TEST_F(GroupRelocationTest, ANodeMakesRoomForSeveralPods) {
   ApplyGang(2, "2");
   Wait();
   EXPECT_THAT(evicted(), SizeIs(4));
-  simulation_->Advance(10s);
+  simulation_->Advance(20s);
   EXPECT_EQ(NodeOf("default/train-0"), "n1");
   EXPECT_EQ(NodeOf("default/train-1"), "n1");
 }

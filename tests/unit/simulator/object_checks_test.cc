@@ -15,7 +15,7 @@ std::string BadValue(const T& object) {
 }
 
 TEST(BadValueTest, AWordThatIsNoneOfAPodsFieldIsNamed) {
-  EXPECT_EQ(BadValue(test::MakePod().Req({{"cpu", "1"}, {"example.com/gpu", "1"}}).Obj()), "");
+  EXPECT_EQ(BadValue(test::MakePod().Req({{"cpu", "1"}}).Obj()), "");
   api::Pod pod = test::MakePod();
   pod.spec.topology_spread_constraints.emplace_back().when_unsatisfiable = "ScheduleAnyway";
   EXPECT_EQ(BadValue(pod), "");
