@@ -169,6 +169,7 @@ void ClaimBinding::Try() {
   // An answer got lost, and this is what was written; or the group has it.
   if (as_wanted && IsReservedFor(*claim.claim, claim.consumer)) return OnWritten(claim.claim);
   if (cancellation_.cancelled()) return FailWith("binding devices: context canceled");
+  if (tries_ >= kMaxTries) return FailWith(failure_);
   if (claim.allocation == nullptr) return WriteStatus(claim.claim);
   if (!allocation) return AddFinalizer(claim.claim);
   if (as_wanted && claim.of_group) return WriteStatus(claim.claim);
@@ -215,8 +216,9 @@ void ClaimBinding::WriteStatus(const ClaimPtr& claim) {
 void ClaimBinding::OnFailed(const ClaimAnswer& answer, const std::string& doing) {
   const bool again = answer.outcome == Outcome::kConflict || answer.outcome == Outcome::kUnknown;
   if (again && ++tries_ < kMaxTries) return Reread();
+  failure_ = doing + ": " + answer.error;
   if (write_lost_ && answer.outcome != Outcome::kNotFound) return ReadLater();
-  FailWith(doing + ": " + answer.error);
+  FailWith(failure_);
 }
 
 // Until it is known whether the allocation was written, its devices must not be given to another

@@ -115,6 +115,7 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
 
   size_t index_ = 0;
   int tries_ = 0;
+  std::string failure_;      // the last one
   bool write_lost_ = false;  // whether current() got its devices is not known
   Duration pause_ = std::chrono::milliseconds(100);
   Uncancelled uncancelled_;

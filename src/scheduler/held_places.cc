@@ -47,7 +47,7 @@ std::string HeldPlaces::Take(const api::Pod& pod) {
   std::string node_name = held->node_name;
   const std::string uid = cache::HeldPlaceUid(held->leaving->metadata.uid);
   Release(held);
-  // The room is given to this pod: nobody else need be tried for it.
+  // The room is given to this pod: no other need be tried for it.
   nominator_.ForgetEnded(uid);
   return node_name;
 }

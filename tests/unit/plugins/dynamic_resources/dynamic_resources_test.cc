@@ -192,6 +192,31 @@ TEST_F(DynamicResourcesTest, UntilALostWriteIsFoundOutItsDevicesAreTaken) {
   EXPECT_THAT(Held(), ElementsAre("a:n1/gpu-0"));
 }
 
+// Such as one that a webhook keeps from being answered.
+TEST_F(DynamicResourcesTest, AWriteThatIsLostEachTimeFailsOnceItIsKnownNotToBeCarriedOut) {
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  Reserve(PodWith({"a"}), "n1");
+  StartPreBind("n1");
+  for (int tries = 1; tries <= 5; ++tries) {
+    ASSERT_FALSE(done_) << tries;
+    EXPECT_EQ(Answer("2"), "AddFinalizer");
+    EXPECT_EQ(AnswerWith(Outcome::kUnknown), "WriteStatus");
+    if (tries == 5) {
+      ASSERT_EQ(handle.waits.size(), 1u);
+      const auto wait = handle.waits[0];
+      handle.waits.clear();
+      wait.done(wait.wait.timed_out);
+    }
+    auto read = handle.claims_written.Take();
+    EXPECT_EQ(read.what, "Read");
+    read.done({.claim = MakeDeviceClaim("a").Version("3").Request("gpu", "gpus").Ptr()});
+  }
+  ASSERT_TRUE(done_);
+  EXPECT_EQ(done_->code, Code::kError);
+  EXPECT_THAT(done_->message, testing::HasSubstr("add allocation and reservation to claim"));
+  EXPECT_THAT(handle.claims_written.requests, IsEmpty());
+}
+
 TEST_F(DynamicResourcesTest, AClaimThatIsGoneEndsTheSearchForALostWrite) {
   handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
   Reserve(PodWith({"a"}), "n1");
