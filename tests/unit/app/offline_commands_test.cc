@@ -244,9 +244,8 @@ TEST_F(OfflineCommandsTest, TheTableOfASimulationTellsWhatPodGroupsLack) {
   Pod group default/large would not start, without evictions; it needs 3 pods to start, 3 exist: 0 on nodes, 3 waiting, of which 1 fit.
 )"));
   EXPECT_THAT(out_, HasSubstr("\n  Pod group default/gone is not there; its pods wait for it.\n"));
-  EXPECT_THAT(out_,
-              HasSubstr("gated       default/x-0  waiting for pods's pod group \"gone\" to "
-                        "appear in scheduling queue\n"));
+  EXPECT_THAT(out_, HasSubstr("gated       default/x-0  waiting for pods's pod group \"gone\" to "
+                              "appear in scheduling queue\n"));
   EXPECT_THAT(out_, testing::Not(HasSubstr("default/small")));
   EXPECT_EQ(Run(Simulate, {}), kDone);
   EXPECT_THAT(out_, testing::Not(HasSubstr("pod groups"))) << "without the gate there are none";
