@@ -362,6 +362,19 @@ Result<metrics::RegistryOptions> MetricsAsSet(const RunFlags& flags, const Setti
   return metrics;
 }
 
+// For --write-config-to; returns the exit code.
+int WriteConfiguration(const RunFlags& flags, const config::SchedulerConfiguration& configuration,
+                       const Clock& clock) {
+  if (auto checked = CheckServing(flags, clock); !checked) return CommandFailed(checked.error());
+  // For its owner's eyes: a configuration may hold keys.
+  if (auto written = base::WritePrivateFile(flags.write_config_to, config::ToYaml(configuration));
+      !written) {
+    return CommandFailed(written.error().Within("--write-config-to"));
+  }
+  base::LogInfo("Wrote configuration", {{"file", flags.write_config_to}});
+  return 0;
+}
+
 }  // namespace
 
 int Run(const std::vector<std::string>& arguments, const std::string& program,
@@ -403,16 +416,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
                              plugins->registry);
   if (!daemon) return CommandFailed(daemon.error());
   if (!flags->write_config_to.empty()) {
-    if (auto checked = CheckServing(*flags, (*daemon)->clock()); !checked) {
-      return CommandFailed(checked.error());
-    }
-    const std::string effective = config::ToYaml(settings->configuration);
-    // For its owner's eyes: a configuration may hold keys.
-    if (auto written = base::WritePrivateFile(flags->write_config_to, effective); !written) {
-      return CommandFailed(written.error().Within("--write-config-to"));
-    }
-    base::LogInfo("Wrote configuration", {{"file", flags->write_config_to}});
-    return 0;
+    return WriteConfiguration(*flags, settings->configuration, (*daemon)->clock());
   }
   DescribeBuild((*daemon)->metrics(), settings->feature_gates,
                 flags->gate_versions.min_compatibility);
