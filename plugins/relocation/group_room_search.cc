@@ -186,7 +186,6 @@ const PodInfo* GroupRoomSearch::Place(const std::vector<const PodInfo*>& going, 
 
 std::optional<GroupRoom> GroupRoomSearch::TryNodes(std::span<const NodeRow> rows, Extent extent,
                                                    size_t most) {
-  GroupRoom room;
   std::vector<MovablePod> movable;
   dry_run_.Reset();
   for (const NodeRow row : rows) {
@@ -194,17 +193,12 @@ std::optional<GroupRoom> GroupRoomSearch::TryNodes(std::span<const NodeRow> rows
     movable.insert(movable.end(), on_node.begin(), on_node.end());
   }
   SortForReturn(movable);
-  while (!movable.empty() && !exhausted()) {
-    const std::vector<const PodInfo*> going = FewestOf(movable);
-    if (going.empty() || going.size() > most) return std::nullopt;
-    const PodInfo* stays = budgets_.RefusedOf(going);
-    if (stays == nullptr) {
-      stays = Place(going, room);
-      if (stays == nullptr) return room.moves.empty() ? std::nullopt : std::optional(room);
-    }
-    std::erase_if(movable, [stays](const MovablePod& one) { return one.pod == stays; });
-  }
-  return std::nullopt;
+  return TryMoves(
+      GroupRoom(), std::move(movable), most, budgets_, [this] { return exhausted(); },
+      [this](const std::vector<MovablePod>& left) { return FewestOf(left); },
+      [this](const std::vector<const PodInfo*>& going, GroupRoom& room) {
+        return Place(going, room);
+      });
 }
 
 }  // namespace berth::plugins

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,5 +56,27 @@ class MoveBudgets {
   EvictionBudgets budgets_;
   std::set<std::string, std::less<>> known_namespaces_;  // of budgets_
 };
+
+// Seeks room by fewer and fewer of the pods that may move. `fewest(movable)` says which of them
+// must go, none where all are not enough; `place(going, room)` finds places for these and for what
+// room is made for, and says which one has none, or nullptr. A pod that has none or whose budget
+// refuses it stays, and what is left is tried. nullopt: more than `most` would have to go, or there
+// is no room.
+template <typename Room, typename Exhausted, typename Fewest, typename Place>
+std::optional<Room> TryMoves(Room room, std::vector<MovablePod> movable, size_t most,
+                             MoveBudgets& budgets, Exhausted exhausted, Fewest fewest,
+                             Place place) {
+  while (!movable.empty() && !exhausted()) {
+    const std::vector<const PodInfo*> going = fewest(movable);
+    if (going.empty() || going.size() > most) return std::nullopt;
+    const PodInfo* stays = budgets.RefusedOf(going);
+    if (stays == nullptr) {
+      stays = place(going, room);
+      if (stays == nullptr) return room.moves.empty() ? std::nullopt : std::optional(room);
+    }
+    std::erase_if(movable, [stays](const MovablePod& one) { return one.pod == stays; });
+  }
+  return std::nullopt;
+}
 
 }  // namespace berth::plugins

@@ -121,19 +121,10 @@ const PodInfo* RoomSearch::Place(const std::vector<const PodInfo*>& going, Room&
 }
 
 std::optional<Room> RoomSearch::TryNode(NodeRow row, size_t most) {
-  Room room{row, {}};
-  std::vector<MovablePod> movable = MovableOn(row);
-  while (!movable.empty() && !exhausted()) {
-    const std::vector<const PodInfo*> going = FewestOf(row, movable);
-    if (going.empty() || going.size() > most) return std::nullopt;
-    const PodInfo* stays = budgets_.RefusedOf(going);
-    if (stays == nullptr) {
-      stays = Place(going, room);
-      if (stays == nullptr) return room.moves.empty() ? std::nullopt : std::optional(room);
-    }
-    std::erase_if(movable, [stays](const MovablePod& one) { return one.pod == stays; });
-  }
-  return std::nullopt;
+  return TryMoves(
+      Room{row, {}}, MovableOn(row), most, budgets_, [this] { return exhausted(); },
+      [&](const std::vector<MovablePod>& movable) { return FewestOf(row, movable); },
+      [this](const std::vector<const PodInfo*>& going, Room& room) { return Place(going, room); });
 }
 
 }  // namespace berth::plugins
