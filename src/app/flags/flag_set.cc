@@ -17,7 +17,7 @@ struct FlagSet::Impl {
   struct Flag {
     Setter set;
     Shown show;
-    std::string last;  // value given, or what it stands at without
+    std::string last;  // value given
     bool is_switch = false;
     bool given = false;
   };
@@ -103,10 +103,6 @@ void FlagSet::Add(const std::string& name, std::string_view kind, const std::str
       ->type_name(std::string(kind))
       ->group(group_);
   impl_->flags[name] = {std::move(set), std::move(show), "", false, false};
-}
-
-void FlagSet::StandsAt(std::string_view name, std::string value) {
-  impl_->Find(name)->last = std::move(value);
 }
 
 void FlagSet::AddText(const std::string& name, std::string_view kind, const std::string& help,

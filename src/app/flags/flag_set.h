@@ -45,7 +45,7 @@ class FlagSet {
   void Group(std::string heading) { group_ = std::move(heading); }
 
   // A flag whose values go to `set` in the order given. `kind` is shown in the help text, and
-  // `show` says what the flag stands at; without it, that is the last value given (StandsAt()).
+  // `show` says what the flag stands at; without it, that is the last value given, or "".
   void Add(const std::string& name, std::string_view kind, const std::string& help, Setter set,
            Shown show = {});
   // A text that must not be empty, and one that may be.
@@ -67,9 +67,6 @@ class FlagSet {
   }
   // A switch: `set` gets "true" where no value is given.
   void AddSwitch(const std::string& name, const std::string& help, Setter set, Shown show = {});
-
-  // What a flag without `show` stands at until it is given; else "".
-  void StandsAt(std::string_view name, std::string value);
 
   // A flag of a type that ReadFlagValue knows; `out` may be an optional, for which `otherwise` says
   // what holds where the flag is not given. Repeated lists add up; the first one given replaces
