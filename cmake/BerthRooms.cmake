@@ -60,12 +60,8 @@ list(TRANSFORM BERTH_FUZZED PREPEND berth_)
 set(BERTH_UNOPTIMISED)
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(BERTH_UNOPTIMISED
-      app binding client config documents election explain extender informers metrics node_metrics
-      packing plan profiling questions serving shadow ui)
-  if(BERTH_SANITIZE)
-    # What a sanitizer adds for each field of each kind takes the optimiser minutes.
-    list(APPEND BERTH_UNOPTIMISED api)
-  endif()
+      api app binding client config documents election explain extender informers metrics node_metrics
+      packing plan profiling questions recording serving shadow simulator ui)
   list(TRANSFORM BERTH_UNOPTIMISED PREPEND berth_)
 endif()
 
