@@ -128,7 +128,8 @@ function(berth_join_by_folder target)
 endfunction()
 
 # berth_embed(<target> <folder> [<file>...])
-# Adds to a target the files of a folder, and others, as bytes in a source.
+# Gives a target the files of a folder, and others, as bytes in a source. That source is a library of its own: what
+# CMake makes for a target waits for all that the target links, and the target's sources would wait with it.
 function(berth_embed target folder)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*)
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE others)
@@ -140,7 +141,9 @@ function(berth_embed target folder)
             "-DOTHERS=${others}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     VERBATIM)
-  target_sources(${target} PRIVATE ${source})
+  add_library(${target}_files STATIC ${source})
+  target_include_directories(${target}_files PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE ${target}_files)
 endfunction()
 
 # The in-tree plugins: one library from plugins/<snake_name>/; they see what layers.txt says.
