@@ -355,8 +355,7 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
     return;  // the end of an object that could never be read
   }
   if (const auto resource = EventResourceOf(event.kind)) {
-    Move(*resource, action, event.old_object, event.new_object, now);
-    metrics_.Handled(*resource, action);
+    MoveForOther(*resource, action, event.old_object, event.new_object, now);
   }
   if (event.kind == informers::Kind::kDeviceTaintRule) MoveForTaintRule(event, now);
 }
@@ -377,8 +376,7 @@ void EventHandlers::MoveForTaintRule(const informers::InformerEvent& event, Time
   state_.cluster.objects.ForEach<api::ResourceSlice>(
       [&](const std::shared_ptr<const api::ResourceSlice>& slice) {
         if (!concerns(before, *slice) && !concerns(after, *slice)) return;
-        Move(EventResource::kResourceSlice, action::kUpdate, slice, slice, now);
-        metrics_.Handled(EventResource::kResourceSlice, action::kUpdate);
+        MoveForOther(EventResource::kResourceSlice, action::kUpdate, slice, slice, now);
       });
 }
 
@@ -410,6 +408,17 @@ void EventHandlers::Move(EventResource resource, ActionType action,
                          const api::ObjectPtr& old_object, const api::ObjectPtr& new_object,
                          Time now, const queue::PodPredicate& concerns) {
   queue_.MoveAllToActiveOrBackoffQueue({resource, action}, old_object, new_object, now, concerns);
+}
+
+// kube-scheduler handles what a plugin registered for, and pod groups.
+void EventHandlers::MoveForOther(EventResource resource, ActionType action,
+                                 const api::ObjectPtr& old_object, const api::ObjectPtr& new_object,
+                                 Time now) {
+  Move(resource, action, old_object, new_object, now);
+  if (resource == EventResource::kPodGroup || resource == EventResource::kCompositePodGroup ||
+      queue_.IsOfInterest({resource, action})) {
+    metrics_.Handled(resource, action);
+  }
 }
 
 void EventHandlers::HandleEnded(const cache::Nominator::Ended& nomination, Time now) {

@@ -127,6 +127,9 @@ class EventHandlers {
   void Move(EventResource resource, ActionType action, const api::ObjectPtr& old_object,
             const api::ObjectPtr& new_object, Time now,
             const queue::PodPredicate& concerns = nullptr);
+  // The same for an object that is neither a pod nor a node, and timed.
+  void MoveForOther(EventResource resource, ActionType action, const api::ObjectPtr& old_object,
+                    const api::ObjectPtr& new_object, Time now);
   // A nomination was given up: pods of at most its priority may use the room. `pod` was nominated.
   void MoveForLostNomination(const PodPtr& pod, Time now);
 

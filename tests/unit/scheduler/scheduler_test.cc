@@ -225,6 +225,46 @@ TEST_F(SchedulerTest, APodDeletedDuringItsBindLetsOthersHaveItsRoom) {
   }
 }
 
+// Has room for one pod, from Reserve on, and waits for pods that go.
+class OnePlace final : public FilterPlugin, public ReservePlugin, public EnqueueExtensions {
+ public:
+  Status Filter(const CycleState&, const PodInfo&, const NodeView&) const override {
+    return taken_ ? Status(Code::kUnschedulable) : Status::Success();
+  }
+  Status Reserve(CycleState&, const PodInfo&, std::string_view) override {
+    taken_ = true;
+    return Status::Success();
+  }
+  void Unreserve(CycleState&, const PodInfo&, std::string_view) override { taken_ = false; }
+  std::vector<ClusterEventWithHint> EventsToRegister() const override {
+    return {{{EventResource::kAssignedPod, action::kDelete}}};
+  }
+
+ private:
+  bool taken_ = false;
+};
+
+TEST_F(SchedulerTest, WhatWasReservedForAPodDeletedDuringItsBindWakesOthersOnceItIsFree) {
+  plugins_.push_back({"OnePlace", [](const ConfigValue&, Handle&) {
+                        return Result<Plugin>(AsPlugin("OnePlace", std::make_unique<OnePlace>()));
+                      }});
+  options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"OnePlace", 0});
+  hold_binds_ = true;
+  Restart();
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  const auto pod = test::MakePod().Name("web").Ptr();
+  AddPod(pod);
+  AddPod(test::MakePod().Name("next"));
+  Turn();
+  DeletePod(pod);
+  Advance(seconds(20));
+  ASSERT_THAT(Bindings(), ElementsAre("default/web -> n1")) << "its place is still reserved";
+  RefuseOneBind();
+  Advance(seconds(20));
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1", "default/next -> n1"));
+}
+
 TEST_F(SchedulerTest, ConditionsThatAreNotWrittenYetAreDroppedWhenTheBindBegins) {
   constexpr int kPods = 100;
   hold_status_patches_ = true;
