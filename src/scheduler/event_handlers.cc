@@ -25,6 +25,12 @@ AnyPodGroup PodGroupOf(const api::ObjectPtr& object) {
   return {};
 }
 
+// In kube-scheduler's words. `kind`: what the field that names the object is called.
+void LogEvent(int verbosity, std::string_view message, std::string_view kind,
+              const api::ObjectMeta& meta) {
+  if (base::LogVerbosity() >= verbosity) base::LogV(verbosity, message, {{kind, meta.Key()}});
+}
+
 // What only a scheduler says, and of no pod that it has bound.
 bool SaysUnscheduled(const api::PodCondition& condition) {
   return condition.type == "PodScheduled" && condition.status == "False" &&
@@ -115,6 +121,7 @@ void EventHandlers::TellOfPod(const informers::InformerEvent& event, Time now) {
 
 void EventHandlers::AddPod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
+    LogEvent(3, "Add event for scheduled pod", "pod", pod->metadata);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     if (AwaitsResize(*info)) QueueResize(info, now);
     AddToCache(info);
@@ -122,6 +129,7 @@ void EventHandlers::AddPod(const PodPtr& pod, Time now) {
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
   } else if (IsOurs(pod->spec.scheduler_name)) {
+    LogEvent(3, "Add event for unscheduled pod", "pod", pod->metadata);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     state_.cluster.pods.Set(info);
     state_.cluster.pod_groups.SetPending(pod);
@@ -146,6 +154,7 @@ PodInfoPtr EventHandlers::WithPlaceHeldFor(const PodInfoPtr& info) {
 void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now) {
   const bool pod_level_status = state_.features.in_place_pod_level_resources_vertical_scaling;
   if (Assigned(*old_pod)) {
+    LogEvent(4, "Update event for scheduled pod", "pod", pod->metadata);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     UpdateResize(old_pod, info, now);
     AddToCache(info);
@@ -159,10 +168,13 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
   }
   const bool ours = IsOurs(pod->spec.scheduler_name);
   if (Assigned(*pod)) {
+    LogEvent(3, "Add event for scheduled pod", "pod", pod->metadata);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
+    const PodPtr elsewhere = AssumedElsewhere(*pod);
     AddToCache(info);
     NotePlaced(pod);
     if (ours) {
+      LogEvent(3, "Delete event for unscheduled pod", "pod", pod->metadata);
       state_.cluster.pods.Erase(*pod);
       queue_.Delete(*pod, now);
       state_.cluster.pod_groups.RemovePending(*pod);
@@ -171,6 +183,9 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
     }
     // Where the watch was away for so long that the pod was bound and resized meanwhile.
     if (AwaitsResize(*info)) QueueResize(info, now);
+    if (elsewhere != nullptr) {
+      Move(EventResource::kAssignedPod, action::kDelete, elsewhere, {}, now);
+    }
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
     return;
@@ -196,6 +211,7 @@ void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, T
     }
     return;
   }
+  LogEvent(4, "Update event for unscheduled pod", "pod", pod->metadata);
   queue_.Update(old_pod, info, now);
   const std::string& nominated = old_pod->status.nominated_node_name;
   if (!nominated.empty() && nominated != pod->status.nominated_node_name) {
@@ -205,6 +221,7 @@ void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, T
 
 void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
+    LogEvent(3, "Delete event for scheduled pod", "pod", pod->metadata);
     state_.cluster.cache.RemovePod(pod->metadata.uid);
     state_.cluster.pod_groups.RemovePlaced(*pod);
     state_.cluster.node_metrics.RemovePlaced(*pod);
@@ -214,6 +231,7 @@ void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
     return;
   }
   if (!IsOurs(pod->spec.scheduler_name)) return;
+  LogEvent(3, "Delete event for unscheduled pod", "pod", pod->metadata);
   state_.cluster.pods.Erase(*pod);
   queue_.Delete(*pod, now);
   state_.cluster.pod_groups.RemovePending(*pod);
@@ -255,6 +273,13 @@ void EventHandlers::EndResize(const api::Pod& pod, Time now) {
   state_.cluster.pods.Erase(pod);
   queue_.Delete(pod, now);
   metrics_.Handled(EventResource::kUnscheduledPod, action::kDelete);
+}
+
+EventHandlers::PodPtr EventHandlers::AssumedElsewhere(const api::Pod& bound) const {
+  const auto cached = state_.cluster.cache.FindPod(bound.metadata.uid);
+  if (!cached || !cached->assumed) return nullptr;
+  const std::string_view node_name = state_.cluster.cache.node_name(cached->row);
+  return node_name == bound.spec.node_name ? nullptr : PodOn(*cached->info->pod, node_name);
 }
 
 void EventHandlers::AddToCache(const PodInfoPtr& info) {
@@ -307,11 +332,13 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
   if (old_node == nullptr && new_node == nullptr) return;
   switch (event.type) {
     case EventType::kAdded:
+      LogEvent(3, "Add event for node", "node", (*new_node)->metadata);
       state_.cluster.cache.SetNode(*new_node);
       Move(EventResource::kNode, action::kAdd, {}, *new_node, now);
       metrics_.Handled(EventResource::kNode, action::kAdd);
       break;
     case EventType::kUpdated:
+      LogEvent(4, "Update event for node", "node", (*new_node)->metadata);
       state_.cluster.cache.SetNode(*new_node);
       for (const ClusterEvent& change : NodeUpdateEvents(**old_node, **new_node)) {
         Move(change.resource, change.action, *old_node, *new_node, now);
@@ -319,6 +346,7 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
       }
       break;
     case EventType::kDeleted:
+      LogEvent(3, "Delete event for node", "node", (*old_node)->metadata);
       Move(EventResource::kNode, action::kDelete, *old_node, {}, now);
       state_.cluster.cache.RemoveNode((*old_node)->metadata.name);
       metrics_.Handled(EventResource::kNode, action::kDelete);

@@ -113,6 +113,9 @@ class EventHandlers {
   void UpdateResize(const PodPtr& old_pod, const PodInfoPtr& pod, Time now);
   void QueueResize(const PodInfoPtr& pod, Time now);
   void EndResize(const api::Pod& pod, Time now);
+  // The pod as it was assumed on another node than another process has bound it to; nullptr: it was
+  // not.
+  PodPtr AssumedElsewhere(const api::Pod& bound) const;
   void AddToCache(const PodInfoPtr& info);
   // The pod is seen on its node for the first time.
   void NotePlaced(const PodPtr& pod);

@@ -47,8 +47,13 @@ void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
   const bool runs = info->resize_deferred;
   const std::string key = info->pod->metadata.Key();
   if (rejected) {
-    base::LogV(2, "Unable to schedule pod; no fit; waiting",
-               {{"pod", key}, {"err", failure.message}});
+    if (failure.message == engine::kNoNodesMessage) {
+      base::LogV(2, "Unable to schedule pod; no nodes are registered to the cluster; waiting",
+                 {{"pod", key}});
+    } else {
+      base::LogV(2, "Unable to schedule pod; no fit; waiting",
+                 {{"pod", key}, {"err", failure.message}});
+    }
   } else if (base::LogVerbosity() >= 0) {
     // Below that a question is asked, and its answer says what became of the pod.
     base::LogError("Error scheduling pod; retrying", {{"pod", key}, {"err", failure.message}});
