@@ -166,16 +166,15 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
     metrics_.Handled(EventResource::kAssignedPod, action::kUpdate);
     return;
   }
-  const bool ours = IsOurs(pod->spec.scheduler_name);
   if (Assigned(*pod)) {
     LogEvent(3, "Add event for scheduled pod", "pod", pod->metadata);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     const PodPtr elsewhere = AssumedElsewhere(*pod);
     AddToCache(info);
     NotePlaced(pod);
-    if (ours) {
+    // Also one whose profile has gone since it was decided.
+    if (state_.cluster.pods.Erase(*pod)) {
       LogEvent(3, "Delete event for unscheduled pod", "pod", pod->metadata);
-      state_.cluster.pods.Erase(*pod);
       queue_.Delete(*pod, now);
       state_.cluster.pod_groups.RemovePending(*pod);
       state_.writers.status_patcher.Forget(pod->metadata.uid);
@@ -190,7 +189,8 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
     return;
   }
-  if (ours && old_pod->metadata.resource_version != pod->metadata.resource_version) {
+  if (IsOurs(pod->spec.scheduler_name) &&
+      old_pod->metadata.resource_version != pod->metadata.resource_version) {
     UpdatePendingPod(old_pod, pod, now);
     for (const ClusterEvent& event :
          PodUpdateEvents(EventResource::kUnscheduledPod, *old_pod, *pod, pod_level_status)) {
@@ -230,9 +230,8 @@ void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
     if (state_.cluster.pods.Find(pod->metadata.Key()) != nullptr) EndResize(*pod, now);
     return;
   }
-  if (!IsOurs(pod->spec.scheduler_name)) return;
+  if (!state_.cluster.pods.Erase(*pod)) return;  // it is another scheduler's
   LogEvent(3, "Delete event for unscheduled pod", "pod", pod->metadata);
-  state_.cluster.pods.Erase(*pod);
   queue_.Delete(*pod, now);
   state_.cluster.pod_groups.RemovePending(*pod);
   state_.writers.status_patcher.Forget(pod->metadata.uid);
