@@ -218,15 +218,16 @@ void BindingCycles::Fail(AssumedPod pod, Failure failure, Time now) {
   const PodInfoPtr info = attempt.info();
   const std::string& uid = info->pod->metadata.uid;
   Unreserve(state_, attempt, pod.node_name);
-  const bool forgotten = Forget(state_, info);
+  // A pod that went meanwhile gave its room back then, and only now what plugins reserved for it.
+  const bool released = Forget(state_, info) || !state_.cluster.cache.FindPod(uid);
   ReportAssignment(info->pod, "");
   const ClusterEvent event{EventResource::kAssignedPod, action::kDelete};
   const bool rejected = failure.rejected();
   // What goes is the pod as it was assumed: hints look at the node that it leaves.
   const std::shared_ptr<const api::Pod> gone = PodOn(*info->pod, pod.node_name);
-  if (forgotten && !rejected) queue_.MoveAllToActiveOrBackoffQueue(event, gone, {}, now);
+  if (released && !rejected) queue_.MoveAllToActiveOrBackoffQueue(event, gone, {}, now);
   failures_.Handle(std::move(attempt), std::move(failure), now);
-  if (forgotten && rejected) {
+  if (released && rejected) {
     queue_.MoveAllToActiveOrBackoffQueue(
         event, gone, {}, now, [&uid](const api::Pod& other) { return other.metadata.uid != uid; });
   }

@@ -40,6 +40,7 @@ bool IsSettled(SchedulerState& state, const Attempt& attempt) {
     attempt.profile->handle().RecordEvent(pod, PodEventType::kWarning, "FailedScheduling",
                                           "Scheduling",
                                           "skip schedule deleting pod: " + pod.metadata.Key(), {});
+    base::LogV(3, "Skip schedule deleting pod", {{"pod", pod.metadata.Key()}});
     return true;
   }
   return state.cluster.cache.IsAssumed(attempt.uid());

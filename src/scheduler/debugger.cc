@@ -113,9 +113,12 @@ std::string DumpNodes(const cache::Cache& cache, const cache::Nominator& nominat
 
 std::string QueueSummary(const queue::SchedulingQueue& queue) {
   const queue::QueueCounts counts = queue.counts();
-  return "activeQ:" + std::to_string(counts.active) +
-         "; backoffQ:" + std::to_string(counts.backoff) +
-         "; unschedulableEntities:" + std::to_string(counts.unschedulable + counts.gated);
+  std::string text =
+      "activeQ:" + std::to_string(counts.active) + "; backoffQ:" + std::to_string(counts.backoff) +
+      "; unschedulableEntities:" + std::to_string(counts.unschedulable + counts.gated);
+  if (!counts.has_groups) return text;
+  return text + "; pendingPodGroupMemberPods:" + std::to_string(counts.pending) +
+         "; incompletePodGroupPods:" + std::to_string(counts.incomplete);
 }
 
 std::string DumpQueue(const queue::SchedulingQueue& queue) {

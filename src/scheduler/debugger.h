@@ -45,7 +45,8 @@ Mismatch ComparePods(const KnownObjects& pods, const cache::Cache& cache,
 // Every node with what it has, what is requested of it, its pods and those nominated for it, blank
 // lines between nodes.
 std::string DumpNodes(const cache::Cache& cache, const cache::Nominator& nominator);
-// "activeQ:2; backoffQ:0; unschedulableEntities:1".
+// "activeQ:2; backoffQ:0; unschedulableEntities:1", and where pods are tried by groups
+// "; pendingPodGroupMemberPods:0; incompletePodGroupPods:3".
 std::string QueueSummary(const queue::SchedulingQueue& queue);
 // A line for each pod in the queue, in the order in which they would leave.
 std::string DumpQueue(const queue::SchedulingQueue& queue);

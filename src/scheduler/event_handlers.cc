@@ -25,6 +25,12 @@ AnyPodGroup PodGroupOf(const api::ObjectPtr& object) {
   return {};
 }
 
+// In kube-scheduler's words. `kind`: what the field that names the object is called.
+void LogEvent(int verbosity, std::string_view message, std::string_view kind,
+              const api::ObjectMeta& meta) {
+  if (base::LogVerbosity() >= verbosity) base::LogV(verbosity, message, {{kind, meta.Key()}});
+}
+
 // What only a scheduler says, and of no pod that it has bound.
 bool SaysUnscheduled(const api::PodCondition& condition) {
   return condition.type == "PodScheduled" && condition.status == "False" &&
@@ -115,6 +121,7 @@ void EventHandlers::TellOfPod(const informers::InformerEvent& event, Time now) {
 
 void EventHandlers::AddPod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
+    LogEvent(3, "Add event for scheduled pod", "pod", pod->metadata);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     if (AwaitsResize(*info)) QueueResize(info, now);
     AddToCache(info);
@@ -122,6 +129,7 @@ void EventHandlers::AddPod(const PodPtr& pod, Time now) {
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
   } else if (IsOurs(pod->spec.scheduler_name)) {
+    LogEvent(3, "Add event for unscheduled pod", "pod", pod->metadata);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     state_.cluster.pods.Set(info);
     state_.cluster.pod_groups.SetPending(pod);
@@ -146,6 +154,7 @@ PodInfoPtr EventHandlers::WithPlaceHeldFor(const PodInfoPtr& info) {
 void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now) {
   const bool pod_level_status = state_.features.in_place_pod_level_resources_vertical_scaling;
   if (Assigned(*old_pod)) {
+    LogEvent(4, "Update event for scheduled pod", "pod", pod->metadata);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     UpdateResize(old_pod, info, now);
     AddToCache(info);
@@ -157,13 +166,15 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
     metrics_.Handled(EventResource::kAssignedPod, action::kUpdate);
     return;
   }
-  const bool ours = IsOurs(pod->spec.scheduler_name);
   if (Assigned(*pod)) {
+    LogEvent(3, "Add event for scheduled pod", "pod", pod->metadata);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
+    const PodPtr elsewhere = AssumedElsewhere(*pod);
     AddToCache(info);
     NotePlaced(pod);
-    if (ours) {
-      state_.cluster.pods.Erase(*pod);
+    // Also one whose profile has gone since it was decided.
+    if (state_.cluster.pods.Erase(*pod)) {
+      LogEvent(3, "Delete event for unscheduled pod", "pod", pod->metadata);
       queue_.Delete(*pod, now);
       state_.cluster.pod_groups.RemovePending(*pod);
       state_.writers.status_patcher.Forget(pod->metadata.uid);
@@ -171,11 +182,15 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
     }
     // Where the watch was away for so long that the pod was bound and resized meanwhile.
     if (AwaitsResize(*info)) QueueResize(info, now);
+    if (elsewhere != nullptr) {
+      Move(EventResource::kAssignedPod, action::kDelete, elsewhere, {}, now);
+    }
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
     return;
   }
-  if (ours && old_pod->metadata.resource_version != pod->metadata.resource_version) {
+  if (IsOurs(pod->spec.scheduler_name) &&
+      old_pod->metadata.resource_version != pod->metadata.resource_version) {
     UpdatePendingPod(old_pod, pod, now);
     for (const ClusterEvent& event :
          PodUpdateEvents(EventResource::kUnscheduledPod, *old_pod, *pod, pod_level_status)) {
@@ -196,6 +211,7 @@ void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, T
     }
     return;
   }
+  LogEvent(4, "Update event for unscheduled pod", "pod", pod->metadata);
   queue_.Update(old_pod, info, now);
   const std::string& nominated = old_pod->status.nominated_node_name;
   if (!nominated.empty() && nominated != pod->status.nominated_node_name) {
@@ -205,6 +221,7 @@ void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, T
 
 void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
+    LogEvent(3, "Delete event for scheduled pod", "pod", pod->metadata);
     state_.cluster.cache.RemovePod(pod->metadata.uid);
     state_.cluster.pod_groups.RemovePlaced(*pod);
     state_.cluster.node_metrics.RemovePlaced(*pod);
@@ -213,8 +230,8 @@ void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
     if (state_.cluster.pods.Find(pod->metadata.Key()) != nullptr) EndResize(*pod, now);
     return;
   }
-  if (!IsOurs(pod->spec.scheduler_name)) return;
-  state_.cluster.pods.Erase(*pod);
+  if (!state_.cluster.pods.Erase(*pod)) return;  // it is another scheduler's
+  LogEvent(3, "Delete event for unscheduled pod", "pod", pod->metadata);
   queue_.Delete(*pod, now);
   state_.cluster.pod_groups.RemovePending(*pod);
   state_.writers.status_patcher.Forget(pod->metadata.uid);
@@ -255,6 +272,13 @@ void EventHandlers::EndResize(const api::Pod& pod, Time now) {
   state_.cluster.pods.Erase(pod);
   queue_.Delete(pod, now);
   metrics_.Handled(EventResource::kUnscheduledPod, action::kDelete);
+}
+
+EventHandlers::PodPtr EventHandlers::AssumedElsewhere(const api::Pod& bound) const {
+  const auto cached = state_.cluster.cache.FindPod(bound.metadata.uid);
+  if (!cached || !cached->assumed) return nullptr;
+  const std::string_view node_name = state_.cluster.cache.node_name(cached->row);
+  return node_name == bound.spec.node_name ? nullptr : PodOn(*cached->info->pod, node_name);
 }
 
 void EventHandlers::AddToCache(const PodInfoPtr& info) {
@@ -307,11 +331,13 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
   if (old_node == nullptr && new_node == nullptr) return;
   switch (event.type) {
     case EventType::kAdded:
+      LogEvent(3, "Add event for node", "node", (*new_node)->metadata);
       state_.cluster.cache.SetNode(*new_node);
       Move(EventResource::kNode, action::kAdd, {}, *new_node, now);
       metrics_.Handled(EventResource::kNode, action::kAdd);
       break;
     case EventType::kUpdated:
+      LogEvent(4, "Update event for node", "node", (*new_node)->metadata);
       state_.cluster.cache.SetNode(*new_node);
       for (const ClusterEvent& change : NodeUpdateEvents(**old_node, **new_node)) {
         Move(change.resource, change.action, *old_node, *new_node, now);
@@ -319,6 +345,7 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
       }
       break;
     case EventType::kDeleted:
+      LogEvent(3, "Delete event for node", "node", (*old_node)->metadata);
       Move(EventResource::kNode, action::kDelete, *old_node, {}, now);
       state_.cluster.cache.RemoveNode((*old_node)->metadata.name);
       metrics_.Handled(EventResource::kNode, action::kDelete);
@@ -355,8 +382,7 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
     return;  // the end of an object that could never be read
   }
   if (const auto resource = EventResourceOf(event.kind)) {
-    Move(*resource, action, event.old_object, event.new_object, now);
-    metrics_.Handled(*resource, action);
+    MoveForOther(*resource, action, event.old_object, event.new_object, now);
   }
   if (event.kind == informers::Kind::kDeviceTaintRule) MoveForTaintRule(event, now);
 }
@@ -377,8 +403,7 @@ void EventHandlers::MoveForTaintRule(const informers::InformerEvent& event, Time
   state_.cluster.objects.ForEach<api::ResourceSlice>(
       [&](const std::shared_ptr<const api::ResourceSlice>& slice) {
         if (!concerns(before, *slice) && !concerns(after, *slice)) return;
-        Move(EventResource::kResourceSlice, action::kUpdate, slice, slice, now);
-        metrics_.Handled(EventResource::kResourceSlice, action::kUpdate);
+        MoveForOther(EventResource::kResourceSlice, action::kUpdate, slice, slice, now);
       });
 }
 
@@ -410,6 +435,17 @@ void EventHandlers::Move(EventResource resource, ActionType action,
                          const api::ObjectPtr& old_object, const api::ObjectPtr& new_object,
                          Time now, const queue::PodPredicate& concerns) {
   queue_.MoveAllToActiveOrBackoffQueue({resource, action}, old_object, new_object, now, concerns);
+}
+
+// kube-scheduler handles what a plugin registered for, and pod groups.
+void EventHandlers::MoveForOther(EventResource resource, ActionType action,
+                                 const api::ObjectPtr& old_object, const api::ObjectPtr& new_object,
+                                 Time now) {
+  Move(resource, action, old_object, new_object, now);
+  if (resource == EventResource::kPodGroup || resource == EventResource::kCompositePodGroup ||
+      queue_.IsOfInterest({resource, action})) {
+    metrics_.Handled(resource, action);
+  }
 }
 
 void EventHandlers::HandleEnded(const cache::Nominator::Ended& nomination, Time now) {

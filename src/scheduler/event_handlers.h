@@ -113,6 +113,9 @@ class EventHandlers {
   void UpdateResize(const PodPtr& old_pod, const PodInfoPtr& pod, Time now);
   void QueueResize(const PodInfoPtr& pod, Time now);
   void EndResize(const api::Pod& pod, Time now);
+  // The pod as it was assumed on another node than another process has bound it to; nullptr: it was
+  // not.
+  PodPtr AssumedElsewhere(const api::Pod& bound) const;
   void AddToCache(const PodInfoPtr& info);
   // The pod is seen on its node for the first time.
   void NotePlaced(const PodPtr& pod);
@@ -127,6 +130,9 @@ class EventHandlers {
   void Move(EventResource resource, ActionType action, const api::ObjectPtr& old_object,
             const api::ObjectPtr& new_object, Time now,
             const queue::PodPredicate& concerns = nullptr);
+  // The same for an object that is neither a pod nor a node, and timed.
+  void MoveForOther(EventResource resource, ActionType action, const api::ObjectPtr& old_object,
+                    const api::ObjectPtr& new_object, Time now);
   // A nomination was given up: pods of at most its priority may use the room. `pod` was nominated.
   void MoveForLostNomination(const PodPtr& pod, Time now);
 

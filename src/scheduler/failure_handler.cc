@@ -21,6 +21,20 @@ bool Shows(const api::Pod& pod, const Failure& failure) {
   });
 }
 
+// Why a pod that failed is not queued again, in kube-scheduler's words.
+void LogNotQueued(const cache::Cache& cache, const api::Pod& pod) {
+  if (base::LogVerbosity() < 0) return;
+  const std::string key = pod.metadata.Key();
+  const auto placed = cache.FindPod(pod.metadata.uid);
+  if (placed) {
+    base::LogInfo("Pod has been assigned to node. Abort adding it back to queue.",
+                  {{"pod", key}, {"node", cache.node_name(placed->row)}});
+  } else {
+    base::LogInfo("Pod doesn't exist in informer cache",
+                  {{"pod", key}, {"err", "pod \"" + pod.metadata.name + "\" not found"}});
+  }
+}
+
 }  // namespace
 
 void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
@@ -33,8 +47,13 @@ void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
   const bool runs = info->resize_deferred;
   const std::string key = info->pod->metadata.Key();
   if (rejected) {
-    base::LogV(2, "Unable to schedule pod; no fit; waiting",
-               {{"pod", key}, {"err", failure.message}});
+    if (failure.message == engine::kNoNodesMessage) {
+      base::LogV(2, "Unable to schedule pod; no nodes are registered to the cluster; waiting",
+                 {{"pod", key}});
+    } else {
+      base::LogV(2, "Unable to schedule pod; no fit; waiting",
+                 {{"pod", key}, {"err", failure.message}});
+    }
   } else if (base::LogVerbosity() >= 0) {
     // Below that a question is asked, and its answer says what became of the pod.
     base::LogError("Error scheduling pod; retrying", {{"pod", key}, {"err", failure.message}});
@@ -44,8 +63,14 @@ void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
   if (newest == nullptr) {
     // Deleted, or bound by another scheduler.
     queue_.Done(info->pod->metadata.uid);
+    if (!runs) LogNotQueued(state_.cluster.cache, *info->pod);
   } else if (newest->metadata.uid != info->pod->metadata.uid) {
     queue_.Done(info->pod->metadata.uid);
+    base::LogV(
+        2,
+        "Pod was recreated while handling scheduling failure. Skip requeueing and status "
+        "updates.",
+        {{"pod", key}, {"oldUID", info->pod->metadata.uid}, {"newUID", newest->metadata.uid}});
     return;
   } else {
     if (newest != info->pod) info = state_.cluster.cache.MakePodInfo(newest);

@@ -42,13 +42,15 @@ class PodStore {
       pods_[it->second] = std::move(info);
     }
   }
-  // Only if it is still the same pod, and not one created later under the same name.
-  void Erase(const api::Pod& pod) {
+  // Only if it is still the same pod, and not one created later under the same name; else false.
+  bool Erase(const api::Pod& pod) {
     const auto it = slots_.find(base::KeyText(pod.metadata).view());
-    if (it == slots_.end() || pods_[it->second]->pod->metadata.uid != pod.metadata.uid) return;
+    if (it == slots_.end() || pods_[it->second]->pod->metadata.uid != pod.metadata.uid)
+      return false;
     pods_[it->second] = nullptr;
     free_.push_back(it->second);
     slots_.erase(it);
+    return true;
   }
   std::shared_ptr<const api::Pod> Find(std::string_view key) const {
     const auto it = slots_.find(key);

@@ -56,6 +56,9 @@ std::optional<Attempt> SchedulingCycle::Begin(std::unique_ptr<queue::QueuedPod> 
   Attempt attempt;
   attempt.queued = std::move(queued);
   attempt.start = state_.clock.Now();
+  if (base::LogVerbosity() >= 4) {
+    base::LogV(4, "About to try and schedule pod", {{"pod", attempt.pod().metadata.Key()}});
+  }
   attempt.profile = parts_.profiles.Find(attempt.pod().spec.scheduler_name);
   if (attempt.profile == nullptr || IsSettled(state_, attempt)) {
     parts_.queue.Done(attempt.uid());

@@ -96,6 +96,18 @@ TEST_F(DebuggerTest, TheDumpShowsNodesWithTheirPodsAndTheQueue) {
   }
 }
 
+TEST_F(DebuggerTest, PodsThatWaitForTheirGroupAreCountedByThemselves) {
+  options_.features.generic_workload = true;
+  Restart();
+  Synced();
+  AddPod(test::MakePod().Name("alone").Gate("wait"));
+  AddPod(test::MakePod().Name("member").SchedulingGroup("crew"));
+  Turn();
+  EXPECT_EQ(QueueSummary(scheduler().queue()),
+            "activeQ:0; backoffQ:0; unschedulableEntities:1; pendingPodGroupMemberPods:0; "
+            "incompletePodGroupPods:1");
+}
+
 TEST_F(DebuggerTest, TheLogSaysWhatKubeSchedulersSays) {
   Synced();
   AddNode(test::MakeNode("n1"));

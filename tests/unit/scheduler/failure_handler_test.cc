@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "src/base/logging.h"
 #include "tests/unit/scheduler/parts_fixture.h"
 
 namespace berth::scheduler {
@@ -89,6 +90,27 @@ TEST_F(FailureHandlerTest, ThePodIsComparedWithItsNewestVersion) {
     if (c.place != queue::Place::kNowhere) {
       EXPECT_EQ(queue().Find("default/web")->info->pod, c.newest);
     }
+  }
+}
+
+TEST_F(FailureHandlerTest, TheLogSaysWhyAPodIsNotQueuedAgain) {
+  AddNode(test::MakeNode("n1"));
+  for (const bool bound : {false, true}) {
+    const auto pod = test::MakePod().Name("web").Ptr();
+    AddPod(pod);
+    Attempt attempt = Pop();
+    state().cluster.pods.Erase(*pod);
+    if (bound) {
+      ASSERT_TRUE(state().cluster.cache.AddPod(
+          state().cluster.cache.MakePodInfo(test::MakePod().Name("web").OnNode("n1").Ptr())));
+    }
+    testing::internal::CaptureStderr();
+    Handle(std::move(attempt), Rejection());
+    base::FlushLogs();
+    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+                HasSubstr(bound ? "Pod has been assigned to node. Abort adding it back to queue.\" "
+                                  "pod=\"default/web\" node=\"n1\""
+                                : "Pod doesn't exist in informer cache\" pod=\"default/web\""));
   }
 }
 

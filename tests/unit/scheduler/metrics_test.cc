@@ -34,6 +34,24 @@ TEST_F(MetricsTest, EveryChangeOfTheClusterIsTimedUnderItsEvent) {
                               "scheduler\",resource=\"nodes\",version=\"v1\"} 2\n"));
 }
 
+TEST_F(MetricsTest, ChangesThatNoPluginRegisteredForAreNotTimed) {
+  Synced();
+  auto fast = std::make_shared<api::StorageClass>();
+  fast->metadata.name = "fast";
+  auto shop = std::make_shared<api::Namespace>();
+  shop->metadata.name = "shop";
+  using informers::EventType;
+  PostEvent(EventType::kAdded, informers::Kind::kStorageClass, {}, fast);
+  PostEvent(EventType::kDeleted, informers::Kind::kStorageClass, fast, {});
+  PostEvent(EventType::kAdded, informers::Kind::kNamespace, {}, shop);
+  Turn();
+  const std::string text = Metrics();
+  EXPECT_THAT(text, HasSubstr("scheduler_event_handling_duration_seconds_count{event=\"storage.k8s."
+                              "io/StorageClassAdd\"} 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("event=\"storage.k8s.io/StorageClassDelete\"")));
+  EXPECT_THAT(text, Not(HasSubstr("event=\"NamespaceAdd\"")));
+}
+
 TEST_F(MetricsTest, WithoutTheGateOfPodLevelResizesTheSpecAloneTellsOfThem) {
   options_.features.in_place_pod_level_resources_vertical_scaling = false;
   Restart();

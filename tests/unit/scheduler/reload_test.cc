@@ -208,5 +208,31 @@ TEST_F(ReloadTest, AProfileGoesOnceNobodyWaitsForIt) {
   EXPECT_THAT(Bindings(), ElementsAre("default/ours -> n1"));
 }
 
+TEST_F(ReloadTest, PodsThatOutliveTheirProfileLeaveNothingBehind) {
+  config::Profile second = options_.configuration.profiles[0];
+  second.scheduler_name = "second";
+  options_.configuration.profiles.push_back(second);
+  Restart();
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  const auto pod = [](const char* name) {
+    return test::MakePod().Name(name).SchedulerName("second");
+  };
+  const auto going = pod("going").DeletedAt(Now()).Ptr();
+  AddPod(going);
+  for (const char* name : {"seen", "unseen"}) AddPod(pod(name));
+  Turn();
+  ASSERT_THAT(Bindings(), SizeIs(2));
+  // No pod waits for it: one is not tried, the others are bound, as the watch has yet to tell.
+  const auto done = Reload([](auto& next) { next.profiles.pop_back(); });
+  ASSERT_TRUE(done) << done.error().message;
+  DeletePod(going);
+  UpdatePod(pod("seen").Ptr(), pod("seen").OnNode("n1").Ptr());
+  DeletePod(pod("unseen").Ptr());
+  Turn();
+  EXPECT_EQ(scheduler().pending_pods().size(), 0u);
+  EXPECT_EQ(scheduler().cache().num_pods(), 1u);
+}
+
 }  // namespace
 }  // namespace berth::scheduler

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "src/base/logging.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 
 namespace berth::scheduler {
@@ -225,6 +226,62 @@ TEST_F(SchedulerTest, APodDeletedDuringItsBindLetsOthersHaveItsRoom) {
   }
 }
 
+TEST_F(SchedulerTest, APodThatAnotherBindsElsewhereLetsOthersHaveTheRoomThatItWasAssumedIn) {
+  hold_binds_ = true;
+  Synced();
+  AddNode(test::MakeNode("n1").Label("disk", "ssd").Allocatable({{"cpu", "1"}, {"pods", "10"}}));
+  const auto pod = test::MakePod().Name("web").Req({{"cpu", "1"}}).ResourceVersion("1");
+  AddPod(pod);
+  Turn();
+  AddNode(test::MakeNode("n2").Allocatable({{"cpu", "1"}, {"pods", "10"}}));
+  AddPod(test::MakePod().Name("next").NodeSelector("disk", "ssd").Req({{"cpu", "1"}}));
+  Advance(seconds(5));
+  ASSERT_THAT(Bindings(), ElementsAre("default/web -> n1"));
+  UpdatePod(pod.Ptr(), test::PodBuilder(pod).ResourceVersion("2").OnNode("n2").Ptr());
+  Advance(seconds(5));
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1", "default/next -> n1"));
+}
+
+// Has room for one pod, from Reserve on, and waits for pods that go.
+class OnePlace final : public FilterPlugin, public ReservePlugin, public EnqueueExtensions {
+ public:
+  Status Filter(const CycleState&, const PodInfo&, const NodeView&) const override {
+    return taken_ ? Status(Code::kUnschedulable) : Status::Success();
+  }
+  Status Reserve(CycleState&, const PodInfo&, std::string_view) override {
+    taken_ = true;
+    return Status::Success();
+  }
+  void Unreserve(CycleState&, const PodInfo&, std::string_view) override { taken_ = false; }
+  std::vector<ClusterEventWithHint> EventsToRegister() const override {
+    return {{{EventResource::kAssignedPod, action::kDelete}}};
+  }
+
+ private:
+  bool taken_ = false;
+};
+
+TEST_F(SchedulerTest, WhatWasReservedForAPodDeletedDuringItsBindWakesOthersOnceItIsFree) {
+  plugins_.push_back({"OnePlace", [](const ConfigValue&, Handle&) {
+                        return Result<Plugin>(AsPlugin("OnePlace", std::make_unique<OnePlace>()));
+                      }});
+  options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"OnePlace", 0});
+  hold_binds_ = true;
+  Restart();
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  const auto pod = test::MakePod().Name("web").Ptr();
+  AddPod(pod);
+  AddPod(test::MakePod().Name("next"));
+  Turn();
+  DeletePod(pod);
+  Advance(seconds(20));
+  ASSERT_THAT(Bindings(), ElementsAre("default/web -> n1")) << "its place is still reserved";
+  RefuseOneBind();
+  Advance(seconds(20));
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1", "default/next -> n1"));
+}
+
 TEST_F(SchedulerTest, ConditionsThatAreNotWrittenYetAreDroppedWhenTheBindBegins) {
   constexpr int kPods = 100;
   hold_status_patches_ = true;
@@ -353,6 +410,47 @@ TEST_F(SchedulerTest, AMendedPodOpensItsNodeToThosePassedByOthers) {
   Advance(seconds(15));
   EXPECT_THAT(Bindings(),
               testing::UnorderedElementsAre("default/picky -> n1", "default/large -> n1"));
+}
+
+TEST_F(SchedulerTest, TheLogNamesEventsInKubeSchedulersWords) {
+  base::SetLogVerbosity(4);
+  testing::internal::CaptureStderr();
+  Synced();
+  const auto pod = test::MakePod().Name("web").ResourceVersion("1");
+  AddPod(pod);
+  Turn();
+  UpdatePod(pod.Ptr(), test::PodBuilder(pod).ResourceVersion("2").Ptr());
+  DeletePod(pod.Ptr());
+  AddPod(test::MakePod().Name("going").DeletedAt(Now()));
+  const auto node = test::MakeNode("n1").Ptr();
+  AddNode(node);
+  UpdateNode(node, test::MakeNode("n1").Label("a", "b").Ptr());
+  const auto placed = test::MakePod().Name("db").OnNode("n1").Ptr();
+  AddPod(placed);
+  UpdatePod(placed, test::MakePod().Name("db").OnNode("n1").Label("a", "b").Ptr());
+  DeletePod(placed);
+  PostEvent(informers::EventType::kDeleted, informers::Kind::kNode, node, {});
+  Turn();
+  base::FlushLogs();
+  const std::string log = testing::internal::GetCapturedStderr();
+  base::SetLogVerbosity(0);
+  for (const char* line : {
+           "\"Add event for unscheduled pod\" pod=\"default/web\"",
+           "\"About to try and schedule pod\" pod=\"default/web\"",
+           "\"Unable to schedule pod; no nodes are registered to the cluster; waiting\" "
+           "pod=\"default/web\"",
+           "\"Update event for unscheduled pod\" pod=\"default/web\"",
+           "\"Delete event for unscheduled pod\" pod=\"default/web\"",
+           "\"Skip schedule deleting pod\" pod=\"default/going\"",
+           "\"Add event for node\" node=\"n1\"",
+           "\"Update event for node\" node=\"n1\"",
+           "\"Delete event for node\" node=\"n1\"",
+           "\"Add event for scheduled pod\" pod=\"default/db\"",
+           "\"Update event for scheduled pod\" pod=\"default/db\"",
+           "\"Delete event for scheduled pod\" pod=\"default/db\"",
+       }) {
+    EXPECT_THAT(log, HasSubstr(line));
+  }
 }
 
 TEST_F(SchedulerTest, TheSameMessagesAndSeedGiveTheSameDecisions) {
