@@ -23,22 +23,27 @@ const T* Latest(const Assumed& assumed, const T* shown) {
 
 template <typename Assumed, typename T>
 Result<void> AssumeObject(std::shared_ptr<const T> object, const T* shown, std::string_view kind,
-                          Assumed& assumed) {
+                          Assumed& assumed, std::vector<std::shared_ptr<const void>>& ended) {
   std::string key = object->metadata.Key();
   if (shown == nullptr) return Fail(std::string(kind) + " \"" + key + "\" not found");
   if (!SameVersion(*object, *shown)) {
     return Fail("\"" + key + "\" is out of sync (stored: " + shown->metadata.resource_version +
                 ", assume: " + object->metadata.resource_version + ")");
   }
-  assumed.insert_or_assign(std::move(key), typename Assumed::mapped_type{std::move(object)});
+  auto& entry = assumed[std::move(key)];
+  if (entry.object != nullptr) ended.push_back(std::move(entry.object));
+  entry = {std::move(object)};
   return {};
 }
 
 template <typename Assumed, typename T>
-void RestoreObject(const T& object, Assumed& assumed) {
+void RestoreObject(const T& object, Assumed& assumed,
+                   std::vector<std::shared_ptr<const void>>& ended) {
   const auto found = assumed.find(object.metadata.Key());
   if (found == assumed.end() || found->second.object.get() != &object) return;
-  if (!found->second.written) assumed.erase(found);
+  if (found->second.written) return;
+  ended.push_back(std::move(found->second.object));
+  assumed.erase(found);
 }
 
 template <typename Assumed>
@@ -77,21 +82,21 @@ void AssumedVolumeTable::ForEachVolumeOfClass(
 
 Result<void> AssumedVolumeTable::Assume(std::shared_ptr<const api::PersistentVolume> volume) {
   const auto* shown = shown_.Find<api::PersistentVolume>(volume->metadata.name);
-  return AssumeObject(std::move(volume), shown, "persistentvolumes", volumes_);
+  return AssumeObject(std::move(volume), shown, "persistentvolumes", volumes_, ended_);
 }
 
 Result<void> AssumedVolumeTable::Assume(std::shared_ptr<const api::PersistentVolumeClaim> claim) {
   const auto* shown =
       shown_.Find<api::PersistentVolumeClaim>(claim->metadata.namespace_, claim->metadata.name);
-  return AssumeObject(std::move(claim), shown, "persistentvolumeclaims", claims_);
+  return AssumeObject(std::move(claim), shown, "persistentvolumeclaims", claims_, ended_);
 }
 
 void AssumedVolumeTable::Restore(const api::PersistentVolume& volume) {
-  RestoreObject(volume, volumes_);
+  RestoreObject(volume, volumes_, ended_);
 }
 
 void AssumedVolumeTable::Restore(const api::PersistentVolumeClaim& claim) {
-  RestoreObject(claim, claims_);
+  RestoreObject(claim, claims_, ended_);
 }
 
 void AssumedVolumeTable::NoteWritten(const VolumeWritten& written) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "berth/api/object.h"
 #include "berth/in_tree/assumed_volumes.h"
@@ -40,6 +41,9 @@ class AssumedVolumeTable final : public AssumedVolumes {
   // over. Objects of other kinds are passed over.
   void Expire(const api::ObjectPtr& object);
 
+  // A cycle ended: lets go of what ended in it, and until then stayed for those who had found it.
+  void EndCycle() { ended_.clear(); }
+
   // How many objects something is assumed of.
   size_t size() const { return volumes_.size() + claims_.size(); }
 
@@ -55,6 +59,7 @@ class AssumedVolumeTable final : public AssumedVolumes {
   const ObjectTables& shown_;
   Assumed<api::PersistentVolume> volumes_;
   Assumed<api::PersistentVolumeClaim> claims_;
+  std::vector<std::shared_ptr<const void>> ended_;  // restored or assumed again
 };
 
 }  // namespace berth::cache

@@ -124,6 +124,7 @@ Time Loop::RunCycle() {
   DecideNext();
   state_.in_cycle = false;
   for (const auto& work : std::exchange(state_.after_cycle, {})) work();
+  state_.cluster.assumed_volumes.EndCycle();
   Time now = state_.clock.Now();
   if (state_.tape != nullptr) now = state_.tape->EndCycle(now);
   state_.step_clock.Set(now);

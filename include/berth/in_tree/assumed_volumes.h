@@ -20,8 +20,8 @@ namespace berth::inline in_tree {
 //                        +-----VolumeWritten-----> written----------+
 //
 // Find and ForEach return what is assumed where something is, with the resourceVersion that was
-// shown; nullptr means that there is no such object. Pointers stay valid until the scheduling
-// thread takes its next message, or the object is assumed again or restored.
+// shown; nullptr means that there is no such object. Pointers stay valid as long as the running
+// cycle, also of what is assumed again or restored in it.
 //
 // Thread safety: the scheduling thread.
 class AssumedVolumes {

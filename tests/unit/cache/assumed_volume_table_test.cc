@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -125,6 +126,23 @@ TEST_F(AssumedVolumeTableTest, WhatIsWrittenStaysUntilAnotherVersionIsShown) {
   table_.NoteWritten({VolumeWritten::Kind::kClaim, "default/c", "1"});
   table_.Restore(*claim);
   EXPECT_EQ(NodeOf("c"), "n");
+}
+
+// A pod group's pods are judged again by what each found while those before it were reserved.
+TEST_F(AssumedVolumeTableTest, WhatWasFoundStaysAsLongAsTheCycle) {
+  Show(MakeClaim("c", "fast").Ptr());
+  auto first = MakeClaim("c", "fast").SelectedNode("n").Ptr();
+  auto second = MakeClaim("c", "fast").SelectedNode("m").Ptr();
+  const std::weak_ptr<const api::PersistentVolumeClaim> lives[] = {first, second};
+  ASSERT_TRUE(table_.Assume(first));
+  first.reset();
+  ASSERT_TRUE(table_.Assume(second));
+  table_.Restore(*second);
+  second.reset();
+  EXPECT_EQ(NodeOf("c"), "");
+  for (const auto& claim : lives) EXPECT_FALSE(claim.expired());
+  table_.EndCycle();
+  for (const auto& claim : lives) EXPECT_TRUE(claim.expired());
 }
 
 TEST_F(AssumedVolumeTableTest, TheVolumesOfAClassComeByNameAndAsAssumed) {

@@ -8,6 +8,7 @@
 
 #include "berth/in_tree/pod_group_points.h"
 #include "berth/random.h"
+#include "tests/support/volume_builders.h"
 #include "tests/unit/scheduler/pod_group_fixture.h"
 
 namespace berth::scheduler {
@@ -119,6 +120,21 @@ TEST_F(PodGroupPreemptionTest, OnlyAsManyGoAsAreNeededAndTheLeastImportant) {
   AddNodeWithCpu("n1", 4);
   for (int i = 0; i < 4; ++i) AddPod(Placed("low-" + std::to_string(i), i, "n1"));
   AddGang("train", 2, 10);
+  Turn();
+  EXPECT_THAT(Deletions(), UnorderedElementsAre("default/low-0", "default/low-1"));
+}
+
+// The second pod is judged again by what it found of the claim while the first was reserved.
+TEST_F(PodGroupPreemptionTest, AGangWithAClaimInCommonMakesRoomOnItsNode) {
+  AddNodeWithCpu("n1", 4);
+  for (int i = 0; i < 4; ++i) AddPod(Placed("low-" + std::to_string(i), i, "n1"));
+  PostEvent(informers::EventType::kAdded, informers::Kind::kStorageClass, {},
+            std::make_shared<const api::StorageClass>(
+                test::MakeWaitingClass("made", "disk.csi.example")));
+  PostEvent(informers::EventType::kAdded, informers::Kind::kPersistentVolumeClaim, {},
+            test::MakeClaim("shared", "made").Ptr());
+  AddGroup(MakeGroup("train", 2, 10));
+  for (int i = 0; i < 2; ++i) AddPod(Member("train", i).Priority(10).ClaimVolume("shared"));
   Turn();
   EXPECT_THAT(Deletions(), UnorderedElementsAre("default/low-0", "default/low-1"));
 }
