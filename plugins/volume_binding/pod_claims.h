@@ -112,6 +112,8 @@ struct RoomForClaim {
 struct Provisioning {
   const api::StorageClass* storage_class = nullptr;  // nullptr: there is none of that name
   bool has_provisioner = false;
+  // The nodes that the class allows: those of any of these; nullopt: all.
+  std::optional<std::vector<LabelSelectorMatcher>> allowed = std::nullopt;
   // nullopt: the driver does not tell of its room, or the claim of its size.
   std::optional<std::vector<RoomForClaim>> room = std::nullopt;
 };

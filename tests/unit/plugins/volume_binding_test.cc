@@ -314,6 +314,20 @@ TEST_F(VolumeBindingTest, AVolumeIsMadeWhereTheClassAllowsIt) {
   EXPECT_EQ(Filter(3), Rejected({kBindConflict})) << "a term without expressions selects nothing";
 }
 
+// The API server does not check the values.
+TEST_F(VolumeBindingTest, ATermWithAValueThatIsNoLabelAllowsNoNode) {
+  api::StorageClass zonal = MakeWaitingClass("zonal", "csi.example.com");
+  zonal.allowed_topologies = {{.match_label_expressions = {{"zone", {"east", "all others"}}}},
+                              {.match_label_expressions = {{"zone", {"south"}}}}};
+  shown().Set(zonal);
+  shown().Set(MakeClaim("a", "zonal").Obj());
+  ASSERT_TRUE(PreFilter(MakePod().ClaimVolume("a"),
+                        {Node("n1").Label("zone", "east"), Node("n2").Label("zone", "south")})
+                  .ok());
+  EXPECT_EQ(Filter(0), Rejected({kBindConflict}));
+  EXPECT_EQ(Filter(1), "");
+}
+
 TEST_F(VolumeBindingTest, AClaimWithASelectedNodeStaysWithIt) {
   shown().Set(MakeClaim("a", "wait").SelectedNode("n2").Obj());
   shown().Set(MakeVolume("free", "wait").Obj());
