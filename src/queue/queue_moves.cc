@@ -77,13 +77,14 @@ void SchedulingQueue::MoveGroups(const EventMatch& match, const api::ObjectPtr& 
   in_flight_.Record({&match, old_object, new_object});
 }
 
-void SchedulingQueue::MoveAllToActiveOrBackoffQueue(const ClusterEvent& event,
+bool SchedulingQueue::MoveAllToActiveOrBackoffQueue(const ClusterEvent& event,
                                                     const api::ObjectPtr& old_object,
                                                     const api::ObjectPtr& new_object, Time now,
                                                     const PodPredicate& concerns) {
   BERTH_ON_THREAD(owner_);
   const EventMatch& match = state_.hints().Match(event);
   if (match.of_interest) MoveGroups(match, old_object, new_object, now, concerns);
+  return match.of_interest;
 }
 
 void SchedulingQueue::ReplaceHints(std::vector<ProfileHints> profiles, Time now) {

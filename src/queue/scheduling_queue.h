@@ -215,8 +215,9 @@ class SchedulingQueue {
   void DeletePodGroup(const AnyPodGroup& group, Time now);
 
   // Something changed in the cluster: moves the parked pods it may help, and records it for those
-  // in flight. A wildcard event whose new object is a pod concerns that pod alone.
-  void MoveAllToActiveOrBackoffQueue(const ClusterEvent& event, const api::ObjectPtr& old_object,
+  // in flight. A wildcard event whose new object is a pod concerns that pod alone. Returns whether
+  // any plugin registered for such events.
+  bool MoveAllToActiveOrBackoffQueue(const ClusterEvent& event, const api::ObjectPtr& old_object,
                                      const api::ObjectPtr& new_object, Time now,
                                      const PodPredicate& concerns = nullptr);
   // The profiles have changed: from now on these hints count, and every parked pod, gated ones

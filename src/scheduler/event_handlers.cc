@@ -355,8 +355,11 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
     return;  // the end of an object that could never be read
   }
   if (const auto resource = EventResourceOf(event.kind)) {
-    Move(*resource, action, event.old_object, event.new_object, now);
-    metrics_.Handled(*resource, action);
+    const bool asked_for = Move(*resource, action, event.old_object, event.new_object, now);
+    // Of other kinds kube-scheduler has no handler for what no plugin asks for.
+    const bool of_group =
+        *resource == EventResource::kPodGroup || *resource == EventResource::kCompositePodGroup;
+    if (asked_for || of_group) metrics_.Handled(*resource, action);
   }
   if (event.kind == informers::Kind::kDeviceTaintRule) MoveForTaintRule(event, now);
 }
@@ -406,10 +409,11 @@ void EventHandlers::HandleUndecodable(const informers::InformerEvent& event, Tim
   state_.writers.status_patcher.Patch(std::move(pod), std::move(change));
 }
 
-void EventHandlers::Move(EventResource resource, ActionType action,
+bool EventHandlers::Move(EventResource resource, ActionType action,
                          const api::ObjectPtr& old_object, const api::ObjectPtr& new_object,
                          Time now, const queue::PodPredicate& concerns) {
-  queue_.MoveAllToActiveOrBackoffQueue({resource, action}, old_object, new_object, now, concerns);
+  return queue_.MoveAllToActiveOrBackoffQueue({resource, action}, old_object, new_object, now,
+                                              concerns);
 }
 
 void EventHandlers::HandleEnded(const cache::Nominator::Ended& nomination, Time now) {

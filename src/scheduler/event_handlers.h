@@ -124,7 +124,8 @@ class EventHandlers {
   }
   // The pod was assumed and is going: releases what it holds, and tells of it.
   void DropAssumedPod(const cache::CachedPod& pod, Time now);
-  void Move(EventResource resource, ActionType action, const api::ObjectPtr& old_object,
+  // Whether any plugin asks for such events.
+  bool Move(EventResource resource, ActionType action, const api::ObjectPtr& old_object,
             const api::ObjectPtr& new_object, Time now,
             const queue::PodPredicate& concerns = nullptr);
   // A nomination was given up: pods of at most its priority may use the room. `pod` was nominated.

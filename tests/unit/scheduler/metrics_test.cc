@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "src/metrics/local_metrics.h"
+#include "tests/support/volume_builders.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 
 namespace berth::test {
@@ -32,6 +33,18 @@ TEST_F(MetricsTest, EveryChangeOfTheClusterIsTimedUnderItsEvent) {
   }
   EXPECT_THAT(text, HasSubstr("informer_processing_latency_seconds_count{group=\"\",name=\"kube-"
                               "scheduler\",resource=\"nodes\",version=\"v1\"} 2\n"));
+}
+
+// kube-scheduler's handlers are those of what plugins register for.
+TEST_F(MetricsTest, AnEventThatNoPluginAsksForIsNotTimed) {
+  Synced();
+  const auto volume = MakeVolume("v", "fast").Ptr();
+  PostEvent(informers::EventType::kAdded, informers::Kind::kPersistentVolume, {}, volume);
+  PostEvent(informers::EventType::kDeleted, informers::Kind::kPersistentVolume, volume, {});
+  Turn();
+  EXPECT_THAT(Metrics(), HasSubstr("scheduler_event_handling_duration_seconds_count{event=\""
+                                   "PersistentVolumeAdd\"} 1\n"));
+  EXPECT_THAT(Metrics(), Not(HasSubstr("event=\"PersistentVolumeDelete\"")));
 }
 
 TEST_F(MetricsTest, WithoutTheGateOfPodLevelResizesTheSpecAloneTellsOfThem) {
