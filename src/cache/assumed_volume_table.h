@@ -41,7 +41,8 @@ class AssumedVolumeTable final : public AssumedVolumes {
   // over. Objects of other kinds are passed over.
   void Expire(const api::ObjectPtr& object);
 
-  // A cycle ended: lets go of what ended in it, and until then stayed for those who had found it.
+  // No cycle is running: lets go of what was restored or assumed again, and stayed until now for
+  // those who had found it.
   void EndCycle() { ended_.clear(); }
 
   // How many objects something is assumed of.

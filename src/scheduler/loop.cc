@@ -124,7 +124,6 @@ Time Loop::RunCycle() {
   DecideNext();
   state_.in_cycle = false;
   for (const auto& work : std::exchange(state_.after_cycle, {})) work();
-  state_.cluster.assumed_volumes.EndCycle();
   Time now = state_.clock.Now();
   if (state_.tape != nullptr) now = state_.tape->EndCycle(now);
   state_.step_clock.Set(now);
@@ -137,6 +136,8 @@ void Loop::ApplyArrived(Time now) {
     ShowProgress(state_.clock.Now());
   }
   arrived_.clear();
+  // Questions try pods, too, outside of cycles.
+  state_.cluster.assumed_volumes.EndCycle();
 }
 
 void Loop::Apply(Message& message, Time now) {
