@@ -155,6 +155,21 @@ bool ByHostAlone(const Terms& terms) {
              [](const std::string& value) { return LabelValueProblems(value).empty(); });
 }
 
+void KeepAssumed(const AssumedVolumes& volumes, PodClaims& claims) {
+  const auto keep = [&](const auto* object) {
+    if (object == nullptr) return;
+    if (auto kept = volumes.Keep(*object)) claims.kept.push_back(std::move(kept));
+  };
+  for (const BoundClaim& bound : claims.bound) {
+    keep(bound.claim);
+    keep(bound.volume);
+  }
+  for (const DelayedClaim& delayed : claims.delayed) {
+    keep(delayed.claim);
+    for (const PromisedVolume& promised : delayed.promised) keep(promised.volume);
+  }
+}
+
 }  // namespace
 
 bool HasClaims(const api::Pod& pod) {
@@ -222,6 +237,7 @@ Result<PodClaims> FindPodClaims(const api::Pod& pod, Handle& handle) {
     if (delayed.selected_node == nullptr) FindMatching(volumes, delayed);
     delayed.provisioning = FindProvisioning(*delayed.claim, listers);
   }
+  KeepAssumed(volumes, claims);
   return claims;
 }
 

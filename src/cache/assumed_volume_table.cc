@@ -22,28 +22,31 @@ const T* Latest(const Assumed& assumed, const T* shown) {
 }
 
 template <typename Assumed, typename T>
+std::shared_ptr<const void> KeepObject(const T& object, const Assumed& assumed) {
+  if (assumed.empty()) return nullptr;
+  const auto found = assumed.find(object.metadata.Key());
+  if (found == assumed.end() || found->second.object.get() != &object) return nullptr;
+  return found->second.object;
+}
+
+template <typename Assumed, typename T>
 Result<void> AssumeObject(std::shared_ptr<const T> object, const T* shown, std::string_view kind,
-                          Assumed& assumed, std::vector<std::shared_ptr<const void>>& ended) {
+                          Assumed& assumed) {
   std::string key = object->metadata.Key();
   if (shown == nullptr) return Fail(std::string(kind) + " \"" + key + "\" not found");
   if (!SameVersion(*object, *shown)) {
     return Fail("\"" + key + "\" is out of sync (stored: " + shown->metadata.resource_version +
                 ", assume: " + object->metadata.resource_version + ")");
   }
-  auto& entry = assumed[std::move(key)];
-  if (entry.object != nullptr) ended.push_back(std::move(entry.object));
-  entry = {std::move(object)};
+  assumed.insert_or_assign(std::move(key), typename Assumed::mapped_type{std::move(object)});
   return {};
 }
 
 template <typename Assumed, typename T>
-void RestoreObject(const T& object, Assumed& assumed,
-                   std::vector<std::shared_ptr<const void>>& ended) {
+void RestoreObject(const T& object, Assumed& assumed) {
   const auto found = assumed.find(object.metadata.Key());
   if (found == assumed.end() || found->second.object.get() != &object) return;
-  if (found->second.written) return;
-  ended.push_back(std::move(found->second.object));
-  assumed.erase(found);
+  if (!found->second.written) assumed.erase(found);
 }
 
 template <typename Assumed>
@@ -80,23 +83,32 @@ void AssumedVolumeTable::ForEachVolumeOfClass(
       storage_class, [&](const api::PersistentVolume& shown) { visit(*Latest(volumes_, &shown)); });
 }
 
+std::shared_ptr<const void> AssumedVolumeTable::Keep(const api::PersistentVolume& volume) const {
+  return KeepObject(volume, volumes_);
+}
+
+std::shared_ptr<const void> AssumedVolumeTable::Keep(
+    const api::PersistentVolumeClaim& claim) const {
+  return KeepObject(claim, claims_);
+}
+
 Result<void> AssumedVolumeTable::Assume(std::shared_ptr<const api::PersistentVolume> volume) {
   const auto* shown = shown_.Find<api::PersistentVolume>(volume->metadata.name);
-  return AssumeObject(std::move(volume), shown, "persistentvolumes", volumes_, ended_);
+  return AssumeObject(std::move(volume), shown, "persistentvolumes", volumes_);
 }
 
 Result<void> AssumedVolumeTable::Assume(std::shared_ptr<const api::PersistentVolumeClaim> claim) {
   const auto* shown =
       shown_.Find<api::PersistentVolumeClaim>(claim->metadata.namespace_, claim->metadata.name);
-  return AssumeObject(std::move(claim), shown, "persistentvolumeclaims", claims_, ended_);
+  return AssumeObject(std::move(claim), shown, "persistentvolumeclaims", claims_);
 }
 
 void AssumedVolumeTable::Restore(const api::PersistentVolume& volume) {
-  RestoreObject(volume, volumes_, ended_);
+  RestoreObject(volume, volumes_);
 }
 
 void AssumedVolumeTable::Restore(const api::PersistentVolumeClaim& claim) {
-  RestoreObject(claim, claims_, ended_);
+  RestoreObject(claim, claims_);
 }
 
 void AssumedVolumeTable::NoteWritten(const VolumeWritten& written) {

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "berth/api/object.h"
 #include "berth/in_tree/assumed_volumes.h"
@@ -29,6 +28,8 @@ class AssumedVolumeTable final : public AssumedVolumes {
   void ForEachVolumeOfClass(
       std::string_view storage_class,
       const std::function<void(const api::PersistentVolume&)>& visit) const override;
+  std::shared_ptr<const void> Keep(const api::PersistentVolume& volume) const override;
+  std::shared_ptr<const void> Keep(const api::PersistentVolumeClaim& claim) const override;
   Result<void> Assume(std::shared_ptr<const api::PersistentVolume> volume) override;
   Result<void> Assume(std::shared_ptr<const api::PersistentVolumeClaim> claim) override;
   void Restore(const api::PersistentVolume& volume) override;
@@ -40,10 +41,6 @@ class AssumedVolumeTable final : public AssumedVolumes {
   // `shown` has a new version of the object, or has lost it: what was assumed of another version is
   // over. Objects of other kinds are passed over.
   void Expire(const api::ObjectPtr& object);
-
-  // No cycle is running: lets go of what was restored or assumed again, and stayed until now for
-  // those who had found it.
-  void EndCycle() { ended_.clear(); }
 
   // How many objects something is assumed of.
   size_t size() const { return volumes_.size() + claims_.size(); }
@@ -60,7 +57,6 @@ class AssumedVolumeTable final : public AssumedVolumes {
   const ObjectTables& shown_;
   Assumed<api::PersistentVolume> volumes_;
   Assumed<api::PersistentVolumeClaim> claims_;
-  std::vector<std::shared_ptr<const void>> ended_;  // restored or assumed again
 };
 
 }  // namespace berth::cache

@@ -136,8 +136,6 @@ void Loop::ApplyArrived(Time now) {
     ShowProgress(state_.clock.Now());
   }
   arrived_.clear();
-  // Questions try pods, too, outside of cycles.
-  state_.cluster.assumed_volumes.EndCycle();
 }
 
 void Loop::Apply(Message& message, Time now) {

@@ -128,21 +128,30 @@ TEST_F(AssumedVolumeTableTest, WhatIsWrittenStaysUntilAnotherVersionIsShown) {
   EXPECT_EQ(NodeOf("c"), "n");
 }
 
-// A pod group's pods are judged again by what each found while those before it were reserved.
-TEST_F(AssumedVolumeTableTest, WhatWasFoundStaysAsLongAsTheCycle) {
+TEST_F(AssumedVolumeTableTest, WhatIsKeptStaysWhereItIsRestoredOrAssumedAgain) {
+  Show(MakeVolume("v", "fast").Ptr());
   Show(MakeClaim("c", "fast").Ptr());
-  auto first = MakeClaim("c", "fast").SelectedNode("n").Ptr();
-  auto second = MakeClaim("c", "fast").SelectedNode("m").Ptr();
-  const std::weak_ptr<const api::PersistentVolumeClaim> lives[] = {first, second};
-  ASSERT_TRUE(table_.Assume(first));
-  first.reset();
-  ASSERT_TRUE(table_.Assume(second));
-  table_.Restore(*second);
-  second.reset();
-  EXPECT_EQ(NodeOf("c"), "");
-  for (const auto& claim : lives) EXPECT_FALSE(claim.expired());
-  table_.EndCycle();
-  for (const auto& claim : lives) EXPECT_TRUE(claim.expired());
+  EXPECT_FALSE(table_.Keep(*table_.FindVolume("v"))) << "it is as it is shown";
+  EXPECT_FALSE(table_.Keep(*table_.FindClaim("default", "c")));
+  auto volume = MakeVolume("v", "fast").Claim("c").Ptr();
+  auto claim = MakeClaim("c", "fast").SelectedNode("n").Ptr();
+  const std::weak_ptr<const api::PersistentVolume> volume_lives = volume;
+  const std::weak_ptr<const api::PersistentVolumeClaim> claim_lives = claim;
+  ASSERT_TRUE(table_.Assume(volume));
+  ASSERT_TRUE(table_.Assume(claim));
+  auto kept_volume = table_.Keep(*table_.FindVolume("v"));
+  auto kept_claim = table_.Keep(*table_.FindClaim("default", "c"));
+  table_.Restore(*volume);
+  ASSERT_TRUE(table_.Assume(MakeClaim("c", "fast").SelectedNode("m").Ptr()));
+  EXPECT_FALSE(table_.Keep(*claim)) << "it is another one by now";
+  volume.reset();
+  claim.reset();
+  EXPECT_FALSE(volume_lives.expired());
+  EXPECT_FALSE(claim_lives.expired());
+  kept_volume.reset();
+  kept_claim.reset();
+  EXPECT_TRUE(volume_lives.expired());
+  EXPECT_TRUE(claim_lives.expired());
 }
 
 TEST_F(AssumedVolumeTableTest, TheVolumesOfAClassComeByNameAndAsAssumed) {
