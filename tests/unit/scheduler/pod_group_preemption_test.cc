@@ -139,6 +139,35 @@ TEST_F(PodGroupPreemptionTest, AGangWithAClaimInCommonMakesRoomOnItsNode) {
   EXPECT_THAT(Deletions(), UnorderedElementsAre("default/low-0", "default/low-1"));
 }
 
+// A victim that comes back takes its volume with it.
+TEST_F(PodGroupPreemptionTest, AsManyGoAsHaveTheVolumesThatTheNodeTakesNoMoreOf) {
+  constexpr const char* kDriver = "disk.csi.example";
+  AddNodeWithCpu("n1", 8);
+  auto csi_node = std::make_shared<api::CSINode>();
+  csi_node->metadata.name = "n1";
+  api::CSINodeDriver& driver = csi_node->spec.drivers.emplace_back();
+  driver.name = kDriver;
+  driver.allocatable = api::VolumeNodeResources{2};
+  PostEvent(informers::EventType::kAdded, informers::Kind::kCsiNode, {}, csi_node);
+  for (const std::string name : {"low-0", "low-1", "high"}) {
+    auto volume = test::MakeVolume("v-" + name, "fast").Claim("c-" + name, "default/c-" + name);
+    volume->spec.csi.emplace();
+    volume->spec.csi->driver = kDriver;
+    volume->spec.csi->volume_handle = name;
+    PostEvent(informers::EventType::kAdded, informers::Kind::kPersistentVolume, {}, volume.Ptr());
+    PostEvent(informers::EventType::kAdded, informers::Kind::kPersistentVolumeClaim, {},
+              test::MakeClaim("c-" + name, "fast").BoundTo("v-" + name).Ptr());
+  }
+  for (int i = 0; i < 2; ++i) {
+    const std::string name = "low-" + std::to_string(i);
+    AddPod(Placed(name, i, "n1").ClaimVolume("c-" + name));
+  }
+  AddGroup(MakeGroup("train", 1, 10));
+  AddPod(Member("train", 0).Priority(10).ClaimVolume("c-high"));
+  Turn();
+  EXPECT_THAT(Deletions(), ElementsAre("default/low-0"));
+}
+
 TEST_F(PodGroupPreemptionTest, AGroupOfModeAllGoesWholeWithItsPodsOnOtherNodes) {
   AddNodeWithCpu("n1", 1);
   AddNodeWithCpu("n2", 1);
