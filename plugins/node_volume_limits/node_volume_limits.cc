@@ -229,7 +229,8 @@ Status NodeVolumeLimits::FilterNodes(const CycleState& state, const PodInfo& pod
   const auto ask = [&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)); };
   const auto* data = state.Find<PreFilterState>();
   if (data == nullptr || !data->with_csi_node.problem.message.empty() ||
-      !data->without_csi_node.problem.message.empty()) {
+      !data->without_csi_node.problem.message.empty() ||
+      !attachments_.IsCurrent(snapshot, handle_->listers())) {
     return FilterEach(nodes, ask);
   }
   const size_t most =

@@ -33,6 +33,11 @@ class NodeAttachments {
  public:
   // Makes everything what it is now. Always to be called with the same listers.
   void Update(const Snapshot& snapshot, const Listers& listers);
+  // Whether nothing has changed since the last Update().
+  bool IsCurrent(const Snapshot& snapshot, const Listers& listers) const {
+    return known_ && generation_ == snapshot.generation() &&
+           volumes_generation_ == listers.volumes_generation();
+  }
 
   // The rows with a CSINode.
   const NodeSet& with_csi_node() const { return with_csi_node_; }
@@ -121,7 +126,8 @@ class NodeVolumeLimits final : public PreFilterPlugin,
                             const Snapshot& snapshot) override;
   // A claim of the pod that does not exist is UnschedulableAndUnresolvable.
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  // By what NodeAttachments keeps; as of the last PreFilter.
+  // By what NodeAttachments keeps. Where pods have come or gone since PreFilter, as when a pod
+  // group preempts, the nodes are judged one by one.
   Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                      NodeSet& nodes) const override;
 

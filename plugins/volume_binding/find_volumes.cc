@@ -79,19 +79,11 @@ const api::PersistentVolume* FindMatching(const DelayedClaim& delayed, const api
       node, [&](const api::PersistentVolume* volume) { return chosen.Contains(volume); });
 }
 
-bool MatchesTerm(const api::TopologySelectorTerm& term, const api::Node& node) {
-  return !term.match_label_expressions.empty() &&
-         std::ranges::all_of(term.match_label_expressions, [&](const auto& expression) {
-           const std::string* label = api::Find(node.metadata.labels, expression.key);
-           return label != nullptr &&
-                  std::ranges::find(expression.values, *label) != expression.values.end();
+bool IsAllowed(const Provisioning& provisioning, const api::Node& node) {
+  return !provisioning.allowed ||
+         std::ranges::any_of(*provisioning.allowed, [&](const LabelSelectorMatcher& nodes) {
+           return nodes.Matches(node.metadata.labels);
          });
-}
-
-bool IsAllowed(const api::StorageClass& storage_class, const api::Node& node) {
-  const auto& terms = storage_class.allowed_topologies;
-  return terms.empty() ||
-         std::ranges::any_of(terms, [&](const auto& term) { return MatchesTerm(term, node); });
 }
 
 // Whether a volume can be made for the claim; false sets the verdict.
@@ -103,7 +95,7 @@ bool CheckProvision(const DelayedClaim& delayed, const api::Node& node, NodeVerd
         "failed to find storage class \"" + std::string(StorageClassOf(*delayed.claim)) + "\"";
     return false;
   }
-  if (!provisioning.has_provisioner || !IsAllowed(*provisioning.storage_class, node)) {
+  if (!provisioning.has_provisioner || !IsAllowed(provisioning, node)) {
     verdict.reasons |= volume_reason::kBindConflict;
     return false;
   }

@@ -66,14 +66,31 @@ void FindMatching(const AssumedVolumes& volumes, DelayedClaim& delayed) {
   for (const api::PersistentVolume* volume : free) delayed.free.Add(*volume);
 }
 
+// Of each of the class's terms; one that no label can match, as of a bad value, allows no node.
+std::optional<std::vector<LabelSelectorMatcher>> AllowedBy(const api::StorageClass& storage_class) {
+  if (storage_class.allowed_topologies.empty()) return std::nullopt;
+  std::vector<LabelSelectorMatcher> allowed;
+  for (const api::TopologySelectorTerm& term : storage_class.allowed_topologies) {
+    if (term.match_label_expressions.empty()) continue;
+    api::LabelSelector selector;
+    for (const auto& expression : term.match_label_expressions) {
+      selector.match_expressions.push_back({expression.key, "In", expression.values});
+    }
+    if (auto nodes = LabelSelectorMatcher::Make(selector)) allowed.push_back(*std::move(nodes));
+  }
+  return allowed;
+}
+
 Provisioning FindProvisioning(const api::PersistentVolumeClaim& claim, const Listers& listers) {
   Provisioning provisioning;
   provisioning.storage_class = listers.Find<api::StorageClass>(StorageClassOf(claim));
   if (provisioning.storage_class == nullptr) return provisioning;
   const std::string& provisioner = provisioning.storage_class->provisioner;
   provisioning.has_provisioner = !provisioner.empty() && provisioner != kNoProvisioner;
+  if (!provisioning.has_provisioner) return provisioning;
+  provisioning.allowed = AllowedBy(*provisioning.storage_class);
   const api::Quantity* size = api::Find(claim.spec.resources.requests, kStorage);
-  if (!provisioning.has_provisioner || size == nullptr) return provisioning;
+  if (size == nullptr) return provisioning;
   const api::CSIDriver* driver = listers.Find<api::CSIDriver>(provisioner);
   if (driver == nullptr || !driver->spec.storage_capacity.value_or(false)) return provisioning;
   auto& room = provisioning.room.emplace();
@@ -136,6 +153,21 @@ bool ByHostAlone(const Terms& terms) {
          std::ranges::all_of(
              terms.front().match_expressions.front().values,
              [](const std::string& value) { return LabelValueProblems(value).empty(); });
+}
+
+void KeepAssumed(const AssumedVolumes& volumes, PodClaims& claims) {
+  const auto keep = [&](const auto* object) {
+    if (object == nullptr) return;
+    if (auto kept = volumes.Keep(*object)) claims.kept.push_back(std::move(kept));
+  };
+  for (const BoundClaim& bound : claims.bound) {
+    keep(bound.claim);
+    keep(bound.volume);
+  }
+  for (const DelayedClaim& delayed : claims.delayed) {
+    keep(delayed.claim);
+    for (const PromisedVolume& promised : delayed.promised) keep(promised.volume);
+  }
 }
 
 }  // namespace
@@ -205,6 +237,7 @@ Result<PodClaims> FindPodClaims(const api::Pod& pod, Handle& handle) {
     if (delayed.selected_node == nullptr) FindMatching(volumes, delayed);
     delayed.provisioning = FindProvisioning(*delayed.claim, listers);
   }
+  KeepAssumed(volumes, claims);
   return claims;
 }
 

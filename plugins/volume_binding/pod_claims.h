@@ -21,7 +21,7 @@
 #include "plugins/volume_binding/volume_affinity.h"
 
 // What a pod asks for by its claims, looked up once for all nodes. Pointers are those of Listers
-// and AssumedVolumes: good for the running cycle.
+// and AssumedVolumes, which are kept: good for the running cycle.
 
 namespace berth::plugins {
 
@@ -112,6 +112,8 @@ struct RoomForClaim {
 struct Provisioning {
   const api::StorageClass* storage_class = nullptr;  // nullptr: there is none of that name
   bool has_provisioner = false;
+  // The nodes that the class allows: those of any of these; nullopt: all.
+  std::optional<std::vector<LabelSelectorMatcher>> allowed = std::nullopt;
   // nullopt: the driver does not tell of its room, or the claim of its size.
   std::optional<std::vector<RoomForClaim>> room = std::nullopt;
 };
@@ -137,6 +139,8 @@ struct PodClaims {
   std::vector<DelayedClaim> delayed;
   // Some claim is unbound and of no class that waits.
   bool has_unbound_immediate = false;
+  // What is only assumed of claims and volumes. A pod group is tried while that is taken back.
+  std::vector<std::shared_ptr<const void>> kept;
 
   size_t size() const { return bound.size() + delayed.size(); }
 };

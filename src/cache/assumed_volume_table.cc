@@ -22,6 +22,14 @@ const T* Latest(const Assumed& assumed, const T* shown) {
 }
 
 template <typename Assumed, typename T>
+std::shared_ptr<const void> KeepObject(const T& object, const Assumed& assumed) {
+  if (assumed.empty()) return nullptr;
+  const auto found = assumed.find(object.metadata.Key());
+  if (found == assumed.end() || found->second.object.get() != &object) return nullptr;
+  return found->second.object;
+}
+
+template <typename Assumed, typename T>
 Result<void> AssumeObject(std::shared_ptr<const T> object, const T* shown, std::string_view kind,
                           Assumed& assumed) {
   std::string key = object->metadata.Key();
@@ -73,6 +81,15 @@ void AssumedVolumeTable::ForEachVolumeOfClass(
     const std::function<void(const api::PersistentVolume&)>& visit) const {
   shown_.ForEachBy<api::PersistentVolume>(
       storage_class, [&](const api::PersistentVolume& shown) { visit(*Latest(volumes_, &shown)); });
+}
+
+std::shared_ptr<const void> AssumedVolumeTable::Keep(const api::PersistentVolume& volume) const {
+  return KeepObject(volume, volumes_);
+}
+
+std::shared_ptr<const void> AssumedVolumeTable::Keep(
+    const api::PersistentVolumeClaim& claim) const {
+  return KeepObject(claim, claims_);
 }
 
 Result<void> AssumedVolumeTable::Assume(std::shared_ptr<const api::PersistentVolume> volume) {

@@ -28,6 +28,8 @@ class AssumedVolumeTable final : public AssumedVolumes {
   void ForEachVolumeOfClass(
       std::string_view storage_class,
       const std::function<void(const api::PersistentVolume&)>& visit) const override;
+  std::shared_ptr<const void> Keep(const api::PersistentVolume& volume) const override;
+  std::shared_ptr<const void> Keep(const api::PersistentVolumeClaim& claim) const override;
   Result<void> Assume(std::shared_ptr<const api::PersistentVolume> volume) override;
   Result<void> Assume(std::shared_ptr<const api::PersistentVolumeClaim> claim) override;
   void Restore(const api::PersistentVolume& volume) override;

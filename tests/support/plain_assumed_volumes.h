@@ -36,6 +36,12 @@ class PlainAssumedVolumes final : public AssumedVolumes {
         storage_class,
         [&](const api::PersistentVolume& volume) { visit(*Latest(volumes, &volume)); });
   }
+  std::shared_ptr<const void> Keep(const api::PersistentVolume& volume) const override {
+    return KeepIn(volumes, volume);
+  }
+  std::shared_ptr<const void> Keep(const api::PersistentVolumeClaim& claim) const override {
+    return KeepIn(claims, claim);
+  }
   Result<void> Assume(std::shared_ptr<const api::PersistentVolume> volume) override {
     if (refuse_after == 0) return Fail("out of sync");
     --refuse_after;
@@ -68,6 +74,13 @@ class PlainAssumedVolumes final : public AssumedVolumes {
     const bool holds = found != assumed.end() &&
                        found->second->metadata.resource_version == shown->metadata.resource_version;
     return holds ? found->second.get() : shown;
+  }
+  template <typename T>
+  static std::shared_ptr<const void> KeepIn(
+      const std::map<std::string, std::shared_ptr<const T>>& assumed, const T& object) {
+    const auto found = assumed.find(object.metadata.Key());
+    const bool is_it = found != assumed.end() && found->second.get() == &object;
+    return is_it ? found->second : nullptr;
   }
   template <typename T>
   void RestoreIn(std::map<std::string, std::shared_ptr<const T>>& assumed, const T& object) const {

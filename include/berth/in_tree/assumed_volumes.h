@@ -21,7 +21,7 @@ namespace berth::inline in_tree {
 //
 // Find and ForEach return what is assumed where something is, with the resourceVersion that was
 // shown; nullptr means that there is no such object. Pointers stay valid until the scheduling
-// thread takes its next message, or the object is assumed again or restored.
+// thread takes its next message, or the object is assumed again or restored: see Keep().
 //
 // Thread safety: the scheduling thread.
 class AssumedVolumes {
@@ -35,6 +35,11 @@ class AssumedVolumes {
   virtual void ForEachVolumeOfClass(
       std::string_view storage_class,
       const std::function<void(const api::PersistentVolume&)>& visit) const = 0;
+
+  // What keeps an object that Find or ForEach returned, also where it is assumed again or restored;
+  // nullptr: it is as the API server shows it, and nothing of the kind happens to it.
+  virtual std::shared_ptr<const void> Keep(const api::PersistentVolume& volume) const = 0;
+  virtual std::shared_ptr<const void> Keep(const api::PersistentVolumeClaim& claim) const = 0;
 
   // Errors: there is no such object, or the API server has shown another version than the one that
   // `volume` or `claim` was made of.

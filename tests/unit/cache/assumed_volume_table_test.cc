@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -125,6 +126,32 @@ TEST_F(AssumedVolumeTableTest, WhatIsWrittenStaysUntilAnotherVersionIsShown) {
   table_.NoteWritten({VolumeWritten::Kind::kClaim, "default/c", "1"});
   table_.Restore(*claim);
   EXPECT_EQ(NodeOf("c"), "n");
+}
+
+TEST_F(AssumedVolumeTableTest, WhatIsKeptStaysWhereItIsRestoredOrAssumedAgain) {
+  Show(MakeVolume("v", "fast").Ptr());
+  Show(MakeClaim("c", "fast").Ptr());
+  EXPECT_FALSE(table_.Keep(*table_.FindVolume("v"))) << "it is as it is shown";
+  EXPECT_FALSE(table_.Keep(*table_.FindClaim("default", "c")));
+  auto volume = MakeVolume("v", "fast").Claim("c").Ptr();
+  auto claim = MakeClaim("c", "fast").SelectedNode("n").Ptr();
+  const std::weak_ptr<const api::PersistentVolume> volume_lives = volume;
+  const std::weak_ptr<const api::PersistentVolumeClaim> claim_lives = claim;
+  ASSERT_TRUE(table_.Assume(volume));
+  ASSERT_TRUE(table_.Assume(claim));
+  auto kept_volume = table_.Keep(*table_.FindVolume("v"));
+  auto kept_claim = table_.Keep(*table_.FindClaim("default", "c"));
+  table_.Restore(*volume);
+  ASSERT_TRUE(table_.Assume(MakeClaim("c", "fast").SelectedNode("m").Ptr()));
+  EXPECT_FALSE(table_.Keep(*claim)) << "it is another one by now";
+  volume.reset();
+  claim.reset();
+  EXPECT_FALSE(volume_lives.expired());
+  EXPECT_FALSE(claim_lives.expired());
+  kept_volume.reset();
+  kept_claim.reset();
+  EXPECT_TRUE(volume_lives.expired());
+  EXPECT_TRUE(claim_lives.expired());
 }
 
 TEST_F(AssumedVolumeTableTest, TheVolumesOfAClassComeByNameAndAsAssumed) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -312,6 +313,43 @@ TEST_F(VolumeBindingTest, AVolumeIsMadeWhereTheClassAllowsIt) {
   EXPECT_EQ(Filter(1), Rejected({kBindConflict}));
   EXPECT_EQ(Filter(2), "");
   EXPECT_EQ(Filter(3), Rejected({kBindConflict})) << "a term without expressions selects nothing";
+}
+
+// The API server does not check the values.
+TEST_F(VolumeBindingTest, ATermWithAValueThatIsNoLabelAllowsNoNode) {
+  api::StorageClass zonal = MakeWaitingClass("zonal", "csi.example.com");
+  zonal.allowed_topologies = {{.match_label_expressions = {{"zone", {"east", "all others"}}}},
+                              {.match_label_expressions = {{"zone", {"south"}}}}};
+  shown().Set(zonal);
+  shown().Set(MakeClaim("a", "zonal").Obj());
+  ASSERT_TRUE(PreFilter(MakePod().ClaimVolume("a"),
+                        {Node("n1").Label("zone", "east"), Node("n2").Label("zone", "south")})
+                  .ok());
+  EXPECT_EQ(Filter(0), Rejected({kBindConflict}));
+  EXPECT_EQ(Filter(1), "");
+}
+
+// As a pod group's are, which are judged while others of the group are taken back.
+TEST_F(VolumeBindingTest, APodIsJudgedByWhatItFoundAlsoOnceThatIsRestored) {
+  shown().Set(MakeClaim("made", "wait").Obj());
+  shown().Set(MakeClaim("taken", "local").Obj());
+  shown().Set(MakeVolume("v", "local").On("n1").Obj());
+  auto claim = MakeClaim("made", "wait").SelectedNode("n1").Ptr();
+  auto volume = MakeVolume("v", "local").On("n1").Claim("taken").Ptr();
+  const std::weak_ptr<const api::PersistentVolumeClaim> claim_lives = claim;
+  const std::weak_ptr<const api::PersistentVolume> volume_lives = volume;
+  ASSERT_TRUE(handle.assumed.Assume(claim));
+  ASSERT_TRUE(handle.assumed.Assume(volume));
+  ASSERT_TRUE(
+      PreFilter(MakePod().ClaimVolume("made").ClaimVolume("taken"), {Node("n1"), Node("n2")}).ok());
+  handle.assumed.Restore(*claim);
+  handle.assumed.Restore(*volume);
+  claim.reset();
+  volume.reset();
+  ASSERT_FALSE(claim_lives.expired());
+  ASSERT_FALSE(volume_lives.expired());
+  EXPECT_EQ(Filter(0), "");
+  EXPECT_EQ(Filter(1), Rejected({kBindConflict}));
 }
 
 TEST_F(VolumeBindingTest, AClaimWithASelectedNodeStaysWithIt) {

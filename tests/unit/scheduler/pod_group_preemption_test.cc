@@ -8,6 +8,7 @@
 
 #include "berth/in_tree/pod_group_points.h"
 #include "berth/random.h"
+#include "tests/support/volume_builders.h"
 #include "tests/unit/scheduler/pod_group_fixture.h"
 
 namespace berth::scheduler {
@@ -121,6 +122,50 @@ TEST_F(PodGroupPreemptionTest, OnlyAsManyGoAsAreNeededAndTheLeastImportant) {
   AddGang("train", 2, 10);
   Turn();
   EXPECT_THAT(Deletions(), UnorderedElementsAre("default/low-0", "default/low-1"));
+}
+
+// The second pod is judged again by what it found of the claim while the first was reserved.
+TEST_F(PodGroupPreemptionTest, AGangWithAClaimInCommonMakesRoomOnItsNode) {
+  AddNodeWithCpu("n1", 4);
+  for (int i = 0; i < 4; ++i) AddPod(Placed("low-" + std::to_string(i), i, "n1"));
+  PostEvent(informers::EventType::kAdded, informers::Kind::kStorageClass, {},
+            std::make_shared<const api::StorageClass>(
+                test::MakeWaitingClass("made", "disk.csi.example")));
+  PostEvent(informers::EventType::kAdded, informers::Kind::kPersistentVolumeClaim, {},
+            test::MakeClaim("shared", "made").Ptr());
+  AddGroup(MakeGroup("train", 2, 10));
+  for (int i = 0; i < 2; ++i) AddPod(Member("train", i).Priority(10).ClaimVolume("shared"));
+  Turn();
+  EXPECT_THAT(Deletions(), UnorderedElementsAre("default/low-0", "default/low-1"));
+}
+
+// A victim that comes back takes its volume with it.
+TEST_F(PodGroupPreemptionTest, AsManyGoAsHaveTheVolumesThatTheNodeTakesNoMoreOf) {
+  constexpr const char* kDriver = "disk.csi.example";
+  AddNodeWithCpu("n1", 8);
+  auto csi_node = std::make_shared<api::CSINode>();
+  csi_node->metadata.name = "n1";
+  api::CSINodeDriver& driver = csi_node->spec.drivers.emplace_back();
+  driver.name = kDriver;
+  driver.allocatable = api::VolumeNodeResources{2};
+  PostEvent(informers::EventType::kAdded, informers::Kind::kCsiNode, {}, csi_node);
+  for (const std::string name : {"low-0", "low-1", "high"}) {
+    auto volume = test::MakeVolume("v-" + name, "fast").Claim("c-" + name, "default/c-" + name);
+    volume->spec.csi.emplace();
+    volume->spec.csi->driver = kDriver;
+    volume->spec.csi->volume_handle = name;
+    PostEvent(informers::EventType::kAdded, informers::Kind::kPersistentVolume, {}, volume.Ptr());
+    PostEvent(informers::EventType::kAdded, informers::Kind::kPersistentVolumeClaim, {},
+              test::MakeClaim("c-" + name, "fast").BoundTo("v-" + name).Ptr());
+  }
+  for (int i = 0; i < 2; ++i) {
+    const std::string name = "low-" + std::to_string(i);
+    AddPod(Placed(name, i, "n1").ClaimVolume("c-" + name));
+  }
+  AddGroup(MakeGroup("train", 1, 10));
+  AddPod(Member("train", 0).Priority(10).ClaimVolume("c-high"));
+  Turn();
+  EXPECT_THAT(Deletions(), ElementsAre("default/low-0"));
 }
 
 TEST_F(PodGroupPreemptionTest, AGroupOfModeAllGoesWholeWithItsPodsOnOtherNodes) {
