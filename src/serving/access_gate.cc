@@ -165,8 +165,8 @@ void AccessGate::Review(const RequestPtr& request, const AccessAttributes& attri
     if (!decision && decision.error().overloaded) return decide(kError, Overloaded(*request));
     if (!decision) {
       return decide(kError,
-                    ErrorText(500, Sanitized("Internal Server Error: " + Quoted(request->path) +
-                                             ": the authorization could not be checked")));
+                    ErrorText(500, Sanitized("Internal Server Error: " + Quoted(request->target) +
+                                             ": " + decision.error().message)));
     }
     if (!decision->allowed) return refused(*decision);
     decide(kAllowed, std::nullopt);
