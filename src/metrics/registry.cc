@@ -41,10 +41,11 @@ Registry::Registry(RegistryOptions options)
 void Registry::CountTable() {
   for (size_t i = 0; i < MetricTable().size(); ++i) {
     const MetricSpec& spec = MetricTable()[i];
-    if (spec.page != Page::kMetrics || spec.stability == Stability::kNone) continue;
+    // Of pods kube-scheduler counts neither.
+    if (spec.page == Page::kResources || spec.stability == Stability::kNone) continue;
     if (options_.absent.contains(static_cast<Metric>(i))) continue;
     if (!Shows(static_cast<Metric>(i))) {
-      if (!options_.disabled.contains(spec.name)) Add(Intern(Metric::kHiddenMetrics));
+      Add(Intern(Metric::kHiddenMetrics));
       continue;
     }
     Add(Intern(Metric::kRegisteredMetrics,

@@ -138,7 +138,8 @@ TEST(RegistryTest, HidesWhatIsDisabledOrDeprecatedAndCountsIt) {
   EXPECT_THAT(plain.Exposition(), HasSubstr("\ndisabled_metrics_total 0\n"));
 
   Registry registry({.show_hidden = true,
-                     .disabled = {"scheduler_preemption_attempts_total", "no_such_metric"},
+                     .disabled = {"scheduler_preemption_attempts_total", "kubernetes_healthcheck",
+                                  "kube_pod_resource_limit", "no_such_metric"},
                      .allowed_values = {}});
   registry.Intern(Metric::kPreemptionGoroutinesDuration, {"success"});
   EXPECT_THAT(registry.Exposition(),
@@ -146,8 +147,15 @@ TEST(RegistryTest, HidesWhatIsDisabledOrDeprecatedAndCountsIt) {
                         "(Deprecated since 1.37.0) Duration in seconds"));
   EXPECT_THAT(registry.Exposition(), HasSubstr("stability_level=\"ALPHA\"} "));
   EXPECT_EQ(Lines(registry, "scheduler_preemption_attempts_total"), "");
-  EXPECT_THAT(registry.Exposition(), HasSubstr("\nhidden_metrics_total 0\n"));
-  EXPECT_THAT(registry.Exposition(), HasSubstr("\ndisabled_metrics_total 2\n"));
+  // What is disabled is hidden, too.
+  EXPECT_THAT(registry.Exposition(), HasSubstr("\nhidden_metrics_total 2\n"));
+  EXPECT_THAT(registry.Exposition(), HasSubstr("\ndisabled_metrics_total 4\n"));
+  const auto stable = [](Registry& of) {
+    return of.Read(of.Intern(Metric::kRegisteredMetrics, {"STABLE", ""})).value;
+  };
+  EXPECT_EQ(stable(registry), stable(plain) - 2);
+  Registry both({.disabled = {"scheduler_preemption_goroutines_duration_seconds"}});
+  EXPECT_THAT(both.Exposition(), HasSubstr("\nhidden_metrics_total 1\n"));
 }
 
 TEST(RegistryTest, WhatGatesLeaveOutIsNotThere) {
