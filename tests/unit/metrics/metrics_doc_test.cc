@@ -56,6 +56,8 @@ them, unless the scrape job keeps them: `scrape_classic_histograms: true` (from 
   in a query is not looked at, and there is no header `Process-Start-Time-Unix`.
 - `--disabled-metrics` hides every metric that it names. kube-scheduler goes on to show those that it registers before
   it has read its flags, such as `rest_client_*`, `kubernetes_build_info` and `process_*`.
+- `DELETE /metrics` sets counters and histograms to zero. In kube-scheduler all series with labels, gauges among them, are
+  gone after it until they are counted again.
 - `scheduler_plugin_evaluation_total`, `scheduler_framework_extension_point_duration_seconds` and
   `scheduler_preemption_evaluation_duration_seconds` count calls that were made. Where a pod is decided or refused as
   another of its class has just been no plugin is called, and `berth_reused_verdicts_total` counts instead.

@@ -189,6 +189,31 @@ TEST(RegistryTest, LabelValuesThatAreNotAllowedCountTogether) {
   EXPECT_THAT(text, HasSubstr("unexpected_categorizations_total 2\n"));
 }
 
+TEST(RegistryTest, EachUseOfALabelValueThatIsNotAllowedCounts) {
+  Registry registry(
+      {.allowed_values = {{{"scheduler_schedule_attempts_total", "profile"}, {"known"}},
+                          {{"scheduler_permit_wait_duration_seconds", "result"}, {"Success"}},
+                          {{"scheduler_cache_size", "type"}, {"pods"}}}});
+  const auto unexpected = [&registry] {
+    return registry.Read(registry.Intern(Metric::kUnexpectedLabels)).value;
+  };
+  LocalMetrics local(registry);
+  const SeriesId attempts = local.Series(Metric::kScheduleAttempts, {"error", "one"});
+  const SeriesId known = local.Series(Metric::kScheduleAttempts, {"error", "known"});
+  const SeriesId waits = local.Series(Metric::kPermitWaitDuration, {"Unschedulable"});
+  const SeriesId nodes = local.Series(Metric::kCacheSize, {"nodes"});
+  EXPECT_EQ(unexpected(), 0);
+  for (int i = 0; i < 3; ++i) local.Add(attempts);
+  local.Add(known);
+  for (int i = 0; i < 2; ++i) local.Observe(waits, 0.5);
+  local.Set(nodes, 7);
+  local.Publish();
+  EXPECT_EQ(unexpected(), 6);
+  registry.Observe(waits, 1);
+  registry.Set(nodes, 8);
+  EXPECT_EQ(unexpected(), 8);
+}
+
 TEST(RegistryTest, AGaugeThatIsReplacedHasNoOtherSeries) {
   Registry registry(
       {.show_hidden = false,
