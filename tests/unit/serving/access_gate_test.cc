@@ -759,9 +759,19 @@ TEST_F(AccessGateTest, ABodyIsLetInForWhomTheRequestWouldBe) {
   const auto jane = admit(WithToken("jane"));
   ASSERT_TRUE(jane.has_value());
   EXPECT_FALSE(jane->has_value());
+  EXPECT_THAT(seen_.Take(), ElementsAre("TokenReview 201", "SubjectAccessReview 201"))
+      << "what is let in is counted with its body";
   const auto stranger = admit(WithToken("other"));
   ASSERT_TRUE(stranger.has_value() && stranger->has_value());
   EXPECT_EQ((*stranger)->code, 401);
+  EXPECT_THAT(seen_.Take(), ElementsAre("TokenReview 201", "authenticated error"));
+  // Whoever they are, they may not.
+  const auto anonymous = admit({});
+  ASSERT_TRUE(anonymous.has_value() && anonymous->has_value());
+  EXPECT_EQ((*anonymous)->code, 403);
+  EXPECT_THAT(seen_.Take(),
+              ElementsAre("SubjectAccessReview 201", "authenticated success system:anonymous",
+                          "authorized no-opinion"));
 }
 
 TEST_F(AccessGateTest, WhoMayGetTheOneObjectThatARequestIsAboutMayMakeIt) {
