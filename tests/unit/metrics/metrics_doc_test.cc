@@ -68,8 +68,9 @@ them, unless the scrape job keeps them: `scrape_classic_histograms: true` (from 
 - `kubernetes_build_info` names the kube-scheduler whose contract is kept, so that version checks
   across the cluster pass; `berth_build_info` names Berth's own version.
 - `process_*` are read from `/proc`. There is no Go runtime, so no `go_*`: see `berth_heap_bytes`.
-- `informer_processing_latency_seconds` is the time the scheduling loop takes for one change. All
-  kinds wait in one inbox, so `berth_inbox_depth` stands for `informer_queued_items`.
+- `informer_processing_latency_seconds` is the time the scheduling loop takes for one change; `resource` is spelt as
+  there, with an s behind each kind (`storageclasss`). All kinds wait in one inbox, so `berth_inbox_depth` stands for
+  `informer_queued_items`.
 
 Not here, since what they count does not exist: `scheduler_batch_*`,
 `scheduler_get_node_hint_duration_seconds`, `scheduler_store_schedule_results_duration_seconds` and the

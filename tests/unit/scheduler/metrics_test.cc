@@ -34,6 +34,21 @@ TEST_F(MetricsTest, EveryChangeOfTheClusterIsTimedUnderItsEvent) {
                               "scheduler\",resource=\"nodes\",version=\"v1\"} 2\n"));
 }
 
+TEST_F(MetricsTest, EachInformerHasItsTimesFromTheStart) {
+  const std::string text = Metrics();
+  const std::pair<const char*, const char*> expected[] = {{"", "pods"},
+                                                          {"apps", "statefulsets"},
+                                                          {"storage.k8s.io", "storageclasss"},
+                                                          {"storage.k8s.io", "csistoragecapacitys"},
+                                                          {"storage.k8s.io", "csinodes"},
+                                                          {"resource.k8s.io", "deviceclasss"}};
+  for (const auto& [group, resource] : expected) {
+    EXPECT_THAT(text, HasSubstr("informer_processing_latency_seconds_count{group=\"" +
+                                std::string(group) + "\",name=\"kube-scheduler\",resource=\"" +
+                                resource + "\",version=\"v1\"} 0\n"));
+  }
+}
+
 TEST_F(MetricsTest, WithoutTheGateOfPodLevelResizesTheSpecAloneTellsOfThem) {
   options_.features.in_place_pod_level_resources_vertical_scaling = false;
   Restart();
