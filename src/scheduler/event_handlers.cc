@@ -367,7 +367,10 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
   }
   if (const auto resource = EventResourceOf(event.kind)) {
     Move(*resource, action, event.old_object, event.new_object, now);
-    metrics_.Handled(*resource, action);
+    if (PodGroupOf(event.new_object) || PodGroupOf(event.old_object) ||
+        queue_.IsOfInterest({*resource, action})) {
+      metrics_.Handled(*resource, action);
+    }
   }
   if (event.kind == informers::Kind::kDeviceTaintRule) MoveForTaintRule(event, now);
 }

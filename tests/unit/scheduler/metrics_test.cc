@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "src/metrics/local_metrics.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 
@@ -32,6 +36,20 @@ TEST_F(MetricsTest, EveryChangeOfTheClusterIsTimedUnderItsEvent) {
   }
   EXPECT_THAT(text, HasSubstr("informer_processing_latency_seconds_count{group=\"\",name=\"kube-"
                               "scheduler\",resource=\"nodes\",version=\"v1\"} 2\n"));
+}
+
+TEST_F(MetricsTest, AnEventThatNoPluginRegisteredForIsNotTimed) {
+  Synced();
+  auto claim = std::make_shared<api::PersistentVolumeClaim>();
+  claim->metadata.namespace_ = "default";
+  claim->metadata.name = "data";
+  const std::shared_ptr<const api::PersistentVolumeClaim> made = std::move(claim);
+  PostEvent(informers::EventType::kAdded, informers::Kind::kPersistentVolumeClaim, {}, made);
+  PostEvent(informers::EventType::kDeleted, informers::Kind::kPersistentVolumeClaim, made, {});
+  Turn();
+  const std::string text = Metrics();
+  EXPECT_THAT(text, HasSubstr("_handling_duration_seconds_count{event=\"PersistentVolumeClaimAdd"));
+  EXPECT_THAT(text, Not(HasSubstr("event=\"PersistentVolumeClaimDelete\"")));
 }
 
 TEST_F(MetricsTest, EachInformerHasItsTimesFromTheStart) {
