@@ -86,6 +86,13 @@ void AppendReference(std::string_view key, std::string& out) {
   object.Add("namespace", key.substr(0, slash));
 }
 
+// As the log of kube-scheduler has them: "errCauses":[{"error":"a"},{"error":"b"}].
+void AddCauses(const LogField& field, JsonObject& line) {
+  if (field.causes.empty()) return;
+  JsonList causes(line.Key(std::string(field.key) + "Causes"));
+  for (const std::string& cause : field.causes) JsonObject(causes.Next()).Add("error", cause);
+}
+
 std::string JsonLine(char severity, int level, std::string_view message,
                      std::initializer_list<LogField> fields, const std::source_location& where,
                      int64_t micros) {
@@ -103,6 +110,7 @@ std::string JsonLine(char severity, int level, std::string_view message,
     } else {
       line.Add(field.key, field.value);
     }
+    AddCauses(field, line);
   }
   line.Close();
   return text;

@@ -51,10 +51,14 @@ struct LogField {
   std::string_view key;
   std::string value;
   bool is_text = true;  // else a number or a boolean, and not quoted
+  // Of an error that is made of others: these, which JSON has behind it.
+  std::vector<std::string> causes{};
 
   LogField(std::string_view k, std::string_view v) : key(k), value(v) {}
   LogField(std::string_view k, const char* v) : key(k), value(v) {}
   LogField(std::string_view k, std::string v) : key(k), value(std::move(v)) {}
+  LogField(std::string_view k, std::string v, std::vector<std::string> made_of)
+      : key(k), value(std::move(v)), causes(std::move(made_of)) {}
   LogField(std::string_view k, bool v) : key(k), value(v ? "true" : "false"), is_text(false) {}
   template <typename Number>
     requires std::is_arithmetic_v<Number>

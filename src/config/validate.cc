@@ -237,7 +237,8 @@ void CheckExtenders(const std::vector<Extender>& extenders, Problems& problems) 
 
 }  // namespace
 
-std::optional<Error> Validate(const SchedulerConfiguration& config, const KnownPlugins& known) {
+std::vector<std::string> FindProblems(const SchedulerConfiguration& config,
+                                      const KnownPlugins& known) {
   Problems problems;
   if (config.client_connection.burst < 0) {
     problems.push_back(InvalidField("clientConnection.burst",
@@ -262,7 +263,11 @@ std::optional<Error> Validate(const SchedulerConfiguration& config, const KnownP
                                     "must be greater than or equal to PodInitialBackoffSeconds"));
   }
   CheckExtenders(config.extenders, problems);
-  return AggregateProblems(problems);
+  return problems;
+}
+
+std::optional<Error> Validate(const SchedulerConfiguration& config, const KnownPlugins& known) {
+  return AggregateProblems(FindProblems(config, known));
 }
 
 }  // namespace berth::config

@@ -41,10 +41,11 @@ Registry::Registry(RegistryOptions options)
 void Registry::CountTable() {
   for (size_t i = 0; i < MetricTable().size(); ++i) {
     const MetricSpec& spec = MetricTable()[i];
-    if (spec.page != Page::kMetrics || spec.stability == Stability::kNone) continue;
+    // Of pods kube-scheduler counts neither.
+    if (spec.page == Page::kResources || spec.stability == Stability::kNone) continue;
     if (options_.absent.contains(static_cast<Metric>(i))) continue;
     if (!Shows(static_cast<Metric>(i))) {
-      if (!options_.disabled.contains(spec.name)) Add(Intern(Metric::kHiddenMetrics));
+      Add(Intern(Metric::kHiddenMetrics));
       continue;
     }
     Add(Intern(Metric::kRegisteredMetrics,
@@ -79,10 +80,10 @@ size_t Registry::ReplaceUnexpected(const MetricSpec& spec,
   return unexpected;
 }
 
-void Registry::CountUnexpected(size_t values) {
+void Registry::CountUnexpected(size_t values, double times) {
   if (values == 0) return;
   const SeriesId count = InternLocked(Metric::kUnexpectedLabels, {});
-  series_[count.index].value.value += static_cast<double>(values);
+  series_[count.index].value.value += static_cast<double>(values) * times;
 }
 
 SeriesId Registry::Intern(Metric metric, LabelValues labels) {
@@ -94,8 +95,9 @@ SeriesId Registry::Intern(Metric metric, LabelValues labels) {
   std::vector<std::string_view> allowed(labels.begin(), labels.end());
   const size_t unexpected = ReplaceUnexpected(SpecOf(metric), allowed);
   base::MutexLock lock(mutex_);
-  CountUnexpected(unexpected);
-  return InternLocked(metric, allowed);
+  const SeriesId series = InternLocked(metric, allowed);
+  series_[series.index].unexpected = unexpected;
+  return series;
 }
 
 void Registry::Replace(Metric gauge, std::vector<Sample> samples) {
@@ -124,7 +126,8 @@ SeriesId Registry::InternLocked(Metric metric, LabelValues labels) {
     series_.push_back({metric,
                        {labels.begin(), labels.end()},
                        Zero(spec),
-                       HasCreated(spec) ? WallNow() : std::nullopt});
+                       HasCreated(spec) ? WallNow() : std::nullopt,
+                       0});
   }
   return {found->second};
 }
@@ -132,11 +135,13 @@ SeriesId Registry::InternLocked(Metric metric, LabelValues labels) {
 void Registry::Add(SeriesId series, double by) {
   base::MutexLock lock(mutex_);
   series_[series.index].value.value += by;
+  CountUnexpected(series_[series.index].unexpected);
 }
 
 void Registry::Set(SeriesId series, double value) {
   base::MutexLock lock(mutex_);
   series_[series.index].value.value = value;
+  CountUnexpected(series_[series.index].unexpected);
 }
 
 void Registry::Observe(SeriesId series, double value) {
@@ -146,6 +151,7 @@ void Registry::Observe(SeriesId series, double value) {
   const MetricSpec& spec = SpecOf(target.metric);
   ++target.value.buckets[BucketOf(spec.buckets, value)];
   if (IsNative(spec)) target.value.native.Observe(value);
+  CountUnexpected(target.unexpected);
 }
 
 void Registry::Merge(std::span<const Change> changes) {
@@ -154,14 +160,19 @@ void Registry::Merge(std::span<const Change> changes) {
     Series& target = series_[change.series.index];
     if (SpecOf(target.metric).type == MetricType::kGauge) {
       target.value.value = change.value->value;
+      CountUnexpected(target.unexpected);
       continue;
     }
+    // How often it was counted: the one is 0 for a histogram, the others for a counter.
+    double times = change.value->value;
     target.value.value += change.value->value;
     target.value.sum += change.value->sum;
     for (size_t i = 0; i < change.value->buckets.size(); ++i) {
       target.value.buckets[i] += change.value->buckets[i];
+      times += static_cast<double>(change.value->buckets[i]);
     }
     target.value.native.Add(change.value->native);
+    CountUnexpected(target.unexpected, times);
   }
 }
 
@@ -185,7 +196,7 @@ std::vector<Family> Registry::Gather(Page page) const {
     for (const auto& [metric, samples] : replaced_) {
       if (SpecOf(metric).page != page || !Shows(metric)) continue;
       for (const Sample& sample : samples) {
-        all.push_back({metric, sample.labels, {.value = sample.value}, std::nullopt});
+        all.push_back({metric, sample.labels, {.value = sample.value}, std::nullopt, 0});
       }
     }
   }

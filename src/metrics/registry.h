@@ -112,6 +112,7 @@ class Registry {
     std::vector<std::string> labels;
     SeriesValue value;
     std::optional<Time> created;
+    size_t unexpected = 0;  // of its label values, those that stand for others
   };
 
   std::optional<Time> WallNow() const;
@@ -119,7 +120,7 @@ class Registry {
   std::vector<Family> Gather(Page page) const;
   // Puts "unexpected" for the values that the flags do not allow; returns for how many.
   size_t ReplaceUnexpected(const MetricSpec& spec, std::span<std::string_view> labels) const;
-  void CountUnexpected(size_t values) BERTH_REQUIRES(mutex_);
+  void CountUnexpected(size_t values, double times = 1) BERTH_REQUIRES(mutex_);
   SeriesId InternLocked(Metric metric, LabelValues labels) BERTH_REQUIRES(mutex_);
   void CountTable();
 

@@ -224,6 +224,8 @@ class SchedulingQueue {
   // The profiles have changed: from now on these hints count, and every parked pod, gated ones
   // included, is moved as by an event that concerns all.
   void ReplaceHints(std::vector<ProfileHints> profiles, Time now);
+  // Whether a plugin of any profile registered for the event, so that it may move pods.
+  bool IsOfInterest(const ClusterEvent& event) { return state_.hints().Match(event).of_interest; }
   // Pods may be in other classes now: groups the parked ones again. Moves none.
   void Regroup();
   // Moves the pods named by "namespace/name" to activeQ, whether parked or backing off; those in

@@ -37,6 +37,14 @@ bool SaysUnscheduled(const api::PodCondition& condition) {
          (condition.reason == "Unschedulable" || condition.reason == "SchedulerError");
 }
 
+// As kube-scheduler 1.37 has it in this label: the kind in small letters and an s, "storageclasss".
+std::string InformerResource(std::string_view plural) {
+  std::string resource(plural);
+  if (plural.ends_with("sses")) return resource.replace(plural.size() - 2, 2, "s");
+  if (plural.ends_with("ies")) return resource.replace(plural.size() - 3, 3, "ys");
+  return resource;
+}
+
 }  // namespace
 
 EventHandlers::EventHandlers(SchedulerState& state, queue::SchedulingQueue& queue,
@@ -46,7 +54,10 @@ EventHandlers::EventHandlers(SchedulerState& state, queue::SchedulingQueue& queu
       profiles_(profiles),
       metrics_(state.metrics, state.clock),
       bound_conditions_(state, profiles) {
-  for (const informers::Kind kind : informers::WatchedKinds(state.features)) unsynced_.insert(kind);
+  for (const informers::Kind kind : informers::WatchedKinds(state.features)) {
+    unsynced_.insert(kind);
+    metrics_.LatencyOf(kind);
+  }
 }
 
 void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
@@ -485,14 +496,15 @@ void EventMetrics::Handled(EventResource resource, ActionType action) {
   metrics_.Observe(it->second, clock_.Now() - started_);
 }
 
-void EventMetrics::Finish(informers::Kind kind) {
+metrics::SeriesId EventMetrics::LatencyOf(informers::Kind kind) {
   const auto [it, added] = kinds_.try_emplace(kind);
   if (added) {
     const informers::KindInfo& info = informers::InfoOf(kind);
-    it->second = metrics_.Series(Metric::kInformerProcessingLatency,
-                                 {"kube-scheduler", info.group(), info.version(), info.resource});
+    it->second = metrics_.Series(
+        Metric::kInformerProcessingLatency,
+        {"kube-scheduler", info.group(), info.version(), InformerResource(info.resource)});
   }
-  metrics_.Observe(it->second, clock_.Now() - started_);
+  return it->second;
 }
 
 void EventMetrics::CountUndecodable(informers::Kind kind) {

@@ -60,7 +60,9 @@ class EventMetrics {
   // The change has been handled as that event. There may be several, or none.
   void Handled(EventResource resource, ActionType action);
   // It is over.
-  void Finish(informers::Kind kind);
+  void Finish(informers::Kind kind) { metrics_.Observe(LatencyOf(kind), clock_.Now() - started_); }
+  // The time that changes of these objects take, there from now on.
+  metrics::SeriesId LatencyOf(informers::Kind kind);
   void CountUndecodable(informers::Kind kind);
 
  private:

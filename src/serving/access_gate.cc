@@ -105,24 +105,26 @@ void AccessGate::Serve(const RequestPtr& request, const Respond& respond) {
     response.headers.emplace_back("Cache-Control", "no-cache, private");
     respond(std::move(response));
   };
-  Judge(request, [router = router_, request, answer](std::optional<Response> refused) {
-    if (refused) return answer(*std::move(refused));
-    router->Serve(request, answer);
-  });
+  Judge(request, Counts::kAlways,
+        [router = router_, request, answer](std::optional<Response> refused) {
+          if (refused) return answer(*std::move(refused));
+          router->Serve(request, answer);
+        });
 }
 
 void AccessGate::Admit(const RequestPtr& request, const Decide& decide) {
-  Judge(request, [decide](std::optional<Response> refused) {
+  Judge(request, Counts::kRefused, [decide](std::optional<Response> refused) {
     if (refused) refused->headers.emplace_back("Cache-Control", "no-cache, private");
     decide(std::move(refused));
   });
 }
 
-void AccessGate::Judge(const RequestPtr& request, const Decide& answer) {
+void AccessGate::Judge(const RequestPtr& request, Counts counts, const Decide& answer) {
   const Time begun = clock_.Now();
-  authenticator_->Authenticate(*request, [this, begun, request, answer](Answer<User> user) {
+  authenticator_->Authenticate(*request, [this, begun, request, counts, answer](Answer<User> user) {
     const Time known = clock_.Now();
-    if (observer_ != nullptr) {
+    const bool counts_later = user && counts == Counts::kRefused;
+    if (observer_ != nullptr && !counts_later) {
       observer_->OnAuthenticated(user ? kSuccess : kError, user ? &*user : nullptr, known - begun);
     }
     if (!user && user.error().overloaded) return answer(Overloaded(*request));
@@ -131,9 +133,13 @@ void AccessGate::Judge(const RequestPtr& request, const Decide& answer) {
                  {{"path", request->path}, {"err", user.error().message}});
       return answer(Refusal(*request, 401, "Unauthorized", "Unauthorized"));
     }
+    const std::optional<User> uncounted = counts_later ? std::optional(*user) : std::nullopt;
     Authorize(request, std::move(*user),
-              [this, known, answer](std::string_view result, std::optional<Response> refused) {
-                if (observer_ != nullptr) observer_->OnAuthorized(result, clock_.Now() - known);
+              [=, this](std::string_view result, std::optional<Response> refused) {
+                if (observer_ != nullptr && (refused || !uncounted)) {
+                  if (uncounted) observer_->OnAuthenticated(kSuccess, &*uncounted, known - begun);
+                  observer_->OnAuthorized(result, clock_.Now() - known);
+                }
                 answer(std::move(refused));
               });
   });
@@ -165,8 +171,8 @@ void AccessGate::Review(const RequestPtr& request, const AccessAttributes& attri
     if (!decision && decision.error().overloaded) return decide(kError, Overloaded(*request));
     if (!decision) {
       return decide(kError,
-                    ErrorText(500, Sanitized("Internal Server Error: " + Quoted(request->path) +
-                                             ": the authorization could not be checked")));
+                    ErrorText(500, Sanitized("Internal Server Error: " + Quoted(request->target) +
+                                             ": " + decision.error().message)));
     }
     if (!decision->allowed) return refused(*decision);
     decide(kAllowed, std::nullopt);

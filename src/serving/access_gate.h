@@ -43,11 +43,13 @@ class AccessGate {
   // Calls `respond` exactly once, now or later; not at all once the client has gone.
   void Serve(const RequestPtr& request, const Respond& respond);
   // The way up to the router alone, by a request whose body has yet to be read; with the body it
-  // goes all of it again.
+  // goes all of it again, and is reported then.
   void Admit(const RequestPtr& request, const Decide& decide);
 
  private:
-  void Judge(const RequestPtr& request, const Decide& decide);
+  // When the observer is called: also of a request that is let in, or only of a refusal.
+  enum class Counts { kAlways, kRefused };
+  void Judge(const RequestPtr& request, Counts counts, const Decide& decide);
   bool AlwaysAllowed(const std::string& path) const;
   // As Decide, with the result as AccessObserver::OnAuthorized() has it.
   using Authorized = std::function<void(std::string_view result, std::optional<Response> refused)>;

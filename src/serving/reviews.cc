@@ -3,8 +3,12 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
+#include "src/base/backoff.h"
+#include "src/base/clock.h"
 #include "src/base/logging.h"
 #include "src/documents/parse.h"
 
@@ -13,6 +17,12 @@ namespace {
 
 constexpr size_t kMaxTokens = 1024;
 constexpr size_t kMaxDecisions = 4096;
+// How often a question is sent at most, and how long lies between: as kube-scheduler does it.
+constexpr int kMostTries = 5;
+constexpr base::Backoff::Shape kBetweenTries = {.first = std::chrono::milliseconds(500),
+                                                .factor = 1.5,
+                                                .cap = std::chrono::seconds(10),
+                                                .jitter = 0.2};
 
 std::string Digest(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
@@ -85,12 +95,27 @@ ConfigValue::Map SpecOf(const AccessAttributes& attributes) {
   return spec;
 }
 
-AccessDecision DecisionOf(const ConfigValue& status) {
+Answer<AccessDecision> DecisionOf(const ConfigValue& status) {
   AccessDecision decision;
   decision.denied = FlagIn(status, "denied");
-  decision.allowed = FlagIn(status, "allowed") && !decision.denied;
+  decision.allowed = FlagIn(status, "allowed");
   decision.reason = TextIn(status, "reason");
+  if (decision.allowed && decision.denied) {
+    return tl::unexpected(
+        NoAnswer{"webhook subject access review returned both allow and deny response"});
+  }
   return decision;
+}
+
+// Whether the server may answer the same question better soon.
+bool MayPass(const client::ApiError& error) {
+  if (error.code == 0) return error.reason == client::kReasonConnectionLost;
+  constexpr std::string_view kPassing[] = {"InternalError", "Timeout", "ServerTimeout",
+                                           "TooManyRequests"};
+  constexpr int kPassingCodes[] = {429, 500, 504};
+  return error.retry_after ||
+         std::ranges::find(kPassingCodes, error.code) != std::end(kPassingCodes) ||
+         std::ranges::find(kPassing, error.reason) != std::end(kPassing);
 }
 
 ConfigValue Text(std::string_view text) { return ConfigValue(std::string(text)); }
@@ -100,7 +125,7 @@ Answer<ConfigValue> StatusIn(const client::ResponseResult& result, std::string_v
   const auto failed = [](std::string message) {
     return tl::unexpected(NoAnswer{std::move(message)});
   };
-  if (!result) return failed(result.error().ToString());
+  if (!result) return failed(result.error().message);
   const auto object = documents::ParseJson(result->body, kind);
   // The parser's words may quote the answer, and with it the token.
   if (!object) return failed(std::string(kind) + ": an answer that is no JSON");
@@ -171,12 +196,22 @@ void AccessReviews::Review(const AccessAttributes& attributes, const std::string
   reviewer.Ask(key, std::move(spec), stranger ? peer : attributes.user.name, client,
                [this, key, done = std::move(done)](const Answer<ConfigValue>& status) {
                  if (!status) return done(tl::unexpected(status.error()));
-                 const AccessDecision decision = DecisionOf(*status);
-                 known_.Put(key, decision,
-                            clock_.Now() + (decision.allowed ? allowed_ttl_ : denied_ttl_));
+                 const Answer<AccessDecision> decision = DecisionOf(*status);
+                 if (!decision) return done(decision);
+                 known_.Put(key, *decision,
+                            clock_.Now() + (decision->allowed ? allowed_ttl_ : denied_ttl_));
                  done(decision);
                });
 }
+
+Reviewer::Reviewer(client::ApiClient& api, base::Executor& executor, const Clock& clock,
+                   const ReviewKind& kind, AccessObserver* observer)
+    : api_(api),
+      executor_(executor),
+      clock_(clock),
+      kind_(kind),
+      observer_(observer),
+      random_(base::RandomSeed()) {}
 
 void Reviewer::Ask(const std::string& question, ConfigValue::Map spec, const std::string& asker,
                    Departure& client, OnStatus done) {
@@ -189,7 +224,7 @@ void Reviewer::Ask(const std::string& question, ConfigValue::Map spec, const std
     }
     ++of_askers_[asker];
     found = questions_.emplace(question, Question{.number = ++last_number_, .asker = asker}).first;
-    Send(question, found->second.number, std::move(spec));
+    Begin(question, found->second, std::move(spec));
   }
   const uint64_t number = found->second.number;
   const uint64_t waiter = ++last_number_;
@@ -199,42 +234,78 @@ void Reviewer::Ask(const std::string& question, ConfigValue::Map spec, const std
   });
 }
 
-Reviewer::Question Reviewer::Remove(Questions::iterator question) {
-  Question removed = std::move(question->second);
-  questions_.erase(question);
-  const auto share = of_askers_.find(removed.asker);
-  if (--share->second == 0) of_askers_.erase(share);
-  return removed;
+Reviewer::Question* Reviewer::Find(const std::string& question, uint64_t number) {
+  const auto found = questions_.find(question);
+  return found == questions_.end() || found->second.number != number ? nullptr : &found->second;
 }
 
-void Reviewer::Send(const std::string& question, uint64_t number, ConfigValue::Map spec) {
+Reviewer::Question Reviewer::End(const std::string& question) {
+  const auto found = questions_.find(question);
+  Question ended = std::move(found->second);
+  questions_.erase(found);
+  const auto share = of_askers_.find(ended.asker);
+  if (--share->second == 0) of_askers_.erase(share);
+  executor_.Cancel(ended.deadline);
+  executor_.Cancel(ended.next_try);
+  ended.call->Cancel();
+  return ended;
+}
+
+void Reviewer::Begin(const std::string& question, Question& asked, ConfigValue::Map spec) {
+  asked.body = ConfigValue(ConfigValue::Map{{"apiVersion", Text(kind_.api_version)},
+                                            {"kind", Text(kind_.kind)},
+                                            {"spec", ConfigValue(std::move(spec))}})
+                   .ToJson();
+  asked.deadline =
+      executor_.PostAfter(kPatience, [weak = weak_from_this(), question, number = asked.number] {
+        const auto self = weak.lock();
+        Question* const late = self == nullptr ? nullptr : self->Find(question, number);
+        if (late == nullptr) return;
+        const std::string why = late->failure.empty() ? "no answer came in time" : late->failure;
+        self->Finish(question, number, tl::unexpected(NoAnswer{why}));
+      });
+  Send(question, asked);
+}
+
+void Reviewer::Send(const std::string& question, Question& asked) {
   client::Request request;
   request.verb = client::Verb::kCreate;
   request.path = kind_.path;
   request.content_type = "application/json";
-  request.body = ConfigValue(ConfigValue::Map{{"apiVersion", Text(kind_.api_version)},
-                                              {"kind", Text(kind_.kind)},
-                                              {"spec", ConfigValue(std::move(spec))}})
-                     .ToJson();
+  request.body = asked.body;
   request.timeout = kPatience;
   request.max_retries = 3;
-  const auto finish = [weak = weak_from_this(), question,
-                       number](const Answer<ConfigValue>& status) {
-    if (const auto self = weak.lock()) self->Finish(question, number, status);
-  };
-  const auto take = [weak = weak_from_this(), finish, kind = kind_.kind,
+  request.repeats_5xx = true;
+  ++asked.tries;
+  const auto take = [weak = weak_from_this(), question, number = asked.number,
                      begun = clock_.Now()](const client::ResponseResult& result) {
-    if (const auto self = weak.lock()) self->Observe(result, begun);
-    finish(StatusIn(result, kind));
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->Observe(result, begun);
+    self->Take(question, number, result);
   };
-  Question& asked = questions_.at(question);
   // The answer comes on the client's thread.
   asked.call =
       api_.Send(std::move(request), [&executor = executor_, take](client::ResponseResult result) {
         executor.Post([take, result = std::move(result)] { take(result); });
       });
-  asked.deadline = executor_.PostAfter(
-      kPatience, [finish] { finish(tl::unexpected(NoAnswer{"no answer came in time"})); });
+}
+
+void Reviewer::Take(const std::string& question, uint64_t number,
+                    const client::ResponseResult& result) {
+  Question* const asked = Find(question, number);
+  if (asked == nullptr) return;
+  if (result || !MayPass(result.error()) || asked->tries == kMostTries) {
+    return Finish(question, number, StatusIn(result, kind_.kind));
+  }
+  asked->failure = result.error().message;
+  asked->next_try = executor_.PostAfter(
+      base::Backoff::Wait(kBetweenTries, asked->tries - 1, random_),
+      [weak = weak_from_this(), question, number] {
+        const auto self = weak.lock();
+        Question* const again = self == nullptr ? nullptr : self->Find(question, number);
+        if (again != nullptr) self->Send(question, *again);
+      });
 }
 
 void Reviewer::Observe(const client::ResponseResult& result, Time begun) const {
@@ -245,11 +316,8 @@ void Reviewer::Observe(const client::ResponseResult& result, Time begun) const {
 
 void Reviewer::Finish(const std::string& question, uint64_t number,
                       const Answer<ConfigValue>& status) {
-  const auto found = questions_.find(question);
-  if (found == questions_.end() || found->second.number != number) return;
-  const Question asked = Remove(found);
-  executor_.Cancel(asked.deadline);
-  asked.call->Cancel();
+  if (Find(question, number) == nullptr) return;
+  const Question asked = End(question);
   TellOf(status);
   for (const auto& [waiter, done] : asked.waiting) done(status);
 }
@@ -267,13 +335,10 @@ void Reviewer::TellOf(const Answer<ConfigValue>& status) {
 }
 
 void Reviewer::Leave(const std::string& question, uint64_t number, uint64_t waiter) {
-  const auto found = questions_.find(question);
-  if (found == questions_.end() || found->second.number != number) return;
-  found->second.waiting.erase(waiter);
-  if (!found->second.waiting.empty()) return;
-  const Question asked = Remove(found);
-  executor_.Cancel(asked.deadline);
-  asked.call->Cancel();
+  Question* const asked = Find(question, number);
+  if (asked == nullptr) return;
+  asked->waiting.erase(waiter);
+  if (asked->waiting.empty()) End(question);
 }
 
 }  // namespace berth::serving

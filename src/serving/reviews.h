@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "berth/config_value.h"
+#include "berth/random.h"
 #include "berth/time.h"
 #include "src/base/executor.h"
 #include "src/base/string_map.h"
@@ -49,8 +50,8 @@ class AccessObserver {
   virtual void OnAuthenticated(std::string_view result, const User* user, Duration took) = 0;
   // `result` is "allowed", "denied", "no-opinion" or "error".
   virtual void OnAuthorized(std::string_view result, Duration took) = 0;
-  // `code` is the HTTP status of the last answer; 0: there was none. `took` counts from the
-  // question on.
+  // After each try. `code` is the HTTP status of its last answer; 0: there was none. `took` counts
+  // from the beginning of the try.
   virtual void OnReviewed(const ReviewKind& kind, int code, Duration took) = 0;
 };
 
@@ -70,12 +71,12 @@ class Reviewer : public std::enable_shared_from_this<Reviewer> {
 
   // All outlive the reviewer; `observer` may be nullptr.
   Reviewer(client::ApiClient& api, base::Executor& executor, const Clock& clock,
-           const ReviewKind& kind, AccessObserver* observer)
-      : api_(api), executor_(executor), clock_(clock), kind_(kind), observer_(observer) {}
+           const ReviewKind& kind, AccessObserver* observer);
 
   // Creates `spec` as an object and gives the answer's status, unless the client has gone before.
-  // `question` is equal for equal specs and no others. Errors: there are too many questions under
-  // way, of all or of this asker (which is said at once); the server could not be asked.
+  // `question` is equal for equal specs and no others. A failure that may pass is followed by
+  // another try, up to five in all. Errors: there are too many questions under way, of all or of
+  // this asker (which is said at once); the server could not be asked.
   void Ask(const std::string& question, ConfigValue::Map spec, const std::string& asker,
            Departure& client, OnStatus done);
 
@@ -83,15 +84,22 @@ class Reviewer : public std::enable_shared_from_this<Reviewer> {
   struct Question {
     uint64_t number = 0;  // tells it from later ones of the same text
     std::string asker{};
+    std::string body{};
+    int tries = 0;
+    std::string failure{};  // of the last try
     std::shared_ptr<client::Call> call{};
     base::Executor::TimerId deadline = 0;
+    base::Executor::TimerId next_try = 0;
     std::map<uint64_t, OnStatus> waiting{};
   };
 
-  using Questions = std::map<std::string, Question>;
-
-  void Send(const std::string& question, uint64_t number, ConfigValue::Map spec);
-  Question Remove(Questions::iterator question);
+  void Begin(const std::string& question, Question& asked, ConfigValue::Map spec);
+  void Send(const std::string& question, Question& asked);
+  void Take(const std::string& question, uint64_t number, const client::ResponseResult& result);
+  // nullptr where it has ended.
+  Question* Find(const std::string& question, uint64_t number);
+  // Takes it out, with its timers and its call.
+  Question End(const std::string& question);
   void Observe(const client::ResponseResult& result, Time begun) const;
   void Finish(const std::string& question, uint64_t number, const Answer<ConfigValue>& status);
   // Of failures in a row the first is for every log: strangers decide how many there are.
@@ -104,9 +112,10 @@ class Reviewer : public std::enable_shared_from_this<Reviewer> {
   const Clock& clock_;
   const ReviewKind kind_;
   AccessObserver* const observer_;
+  Random random_;
   uint64_t last_number_ = 0;
   bool failing_ = false;
-  Questions questions_;
+  std::map<std::string, Question> questions_;
   std::map<std::string, size_t> of_askers_;  // questions of each, where there are any
 };
 

@@ -24,7 +24,7 @@ inline constexpr const char* kMastersGroup = "system:masters";
 
 // Why it is not known who makes a request, or whether they may.
 struct NoAnswer {
-  std::string message{};    // for the log
+  std::string message{};    // tells no secret
   bool overloaded = false;  // too much is being asked; a later try may succeed
 };
 template <typename T>

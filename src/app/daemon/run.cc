@@ -206,8 +206,8 @@ int FailToStart(std::string_view message, std::string_view usage = "") {
 }
 
 // Once the log is set up, it is what tells, as kube-scheduler's does.
-int CommandFailed(const Error& error) {
-  base::LogError("command failed", {{"err", error.message}});
+int CommandFailed(const Error& error, Causes causes = {}) {
+  base::LogError("command failed", {{"err", error.message, std::move(causes)}});
   base::FlushLogs();
   return 1;
 }
@@ -220,7 +220,7 @@ int FailToStart(const FlagError& error) {
     return 1;
   }
   base::SetUpLogging(error.log);
-  return CommandFailed(Error{error.message});
+  return CommandFailed(Error{error.message}, error.causes);
 }
 
 // What --shadow came to: for people on standard output, and as JSON where a file is named.
@@ -392,8 +392,9 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   base::SetUpLogging(flags->log);
   LogFlagValues(*flags);
 
-  auto settings = ResolveSettings(*flags, in_tree, Words::kUpstreams);
-  if (!settings) return CommandFailed(settings.error());
+  Causes causes;
+  auto settings = ResolveSettings(*flags, in_tree, Words::kUpstreams, &causes);
+  if (!settings) return CommandFailed(settings.error(), std::move(causes));
   auto metrics = MetricsAsSet(*flags, *settings);
   if (!metrics) return CommandFailed(metrics.error());
   const uint64_t seed = flags->seed.value_or(base::RandomSeed());

@@ -47,30 +47,42 @@ void ApplyLeaderElection(const RunFlags& flags, config::LeaderElection& election
   Override(election.resource_namespace, flags.leader_elect_resource_namespace);
 }
 
+// The problems, one by one, are also added to `causes`, which may be nullptr.
+std::optional<Error> CheckConfiguration(const config::SchedulerConfiguration& configuration,
+                                        const config::KnownPlugins& known, Causes* causes) {
+  const Causes problems = config::FindProblems(configuration, known);
+  if (causes != nullptr) causes->insert(causes->end(), problems.begin(), problems.end());
+  return AggregateProblems(problems);
+}
+
 Result<config::SchedulerConfiguration> FromText(const RunFlags& flags,
                                                 const config::KnownPlugins& known,
-                                                const std::string& text, const std::string& name) {
+                                                const std::string& text, const std::string& name,
+                                                Causes* causes = nullptr) {
   auto configuration = config::Decode(text, name, known);
   if (!configuration) return configuration;
   ApplyLeaderElection(flags, configuration->leader_election);
-  if (auto problem = config::Validate(*configuration, known)) return Fail(problem->Within(name));
+  if (auto problem = CheckConfiguration(*configuration, known, causes)) {
+    return Fail(problem->Within(name));
+  }
   return configuration;
 }
 
 Result<config::SchedulerConfiguration> FromFile(const RunFlags& flags,
-                                                const config::KnownPlugins& known) {
+                                                const config::KnownPlugins& known, Causes* causes) {
   const auto text = base::ReadFile(flags.config);
   if (!text) return Fail(text.error());
-  return FromText(flags, known, *text, flags.config);
+  return FromText(flags, known, *text, flags.config, causes);
 }
 
 Result<config::SchedulerConfiguration> FromFlags(const RunFlags& flags,
-                                                 const config::KnownPlugins& known) {
+                                                 const config::KnownPlugins& known,
+                                                 Causes* causes) {
   config::SchedulerConfiguration configuration = config::DefaultConfiguration(known);
   ApplyDeprecated(flags, configuration);
   ApplyLeaderElection(flags, configuration.leader_election);
   // kube-scheduler does not check here, and fails later or runs with the nonsense.
-  if (auto problem = config::Validate(configuration, known)) return Fail(*problem);
+  if (auto problem = CheckConfiguration(configuration, known, causes)) return Fail(*problem);
   const config::ClientConnection& connection = configuration.client_connection;
   if (connection.qps > 0 && connection.burst <= 0) {
     return Fail("--kube-api-burst: must be greater than 0 where --kube-api-qps is");
@@ -135,9 +147,10 @@ Result<Settings> Resolve(const RunFlags& flags, const InTreePlugins& plugins, Wo
 
 }  // namespace
 
-Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plugins, Words words) {
-  return Resolve(flags, plugins, words, [&flags](const config::KnownPlugins& known) {
-    return flags.config.empty() ? FromFlags(flags, known) : FromFile(flags, known);
+Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plugins, Words words,
+                                 Causes* causes) {
+  return Resolve(flags, plugins, words, [&flags, causes](const config::KnownPlugins& known) {
+    return flags.config.empty() ? FromFlags(flags, known, causes) : FromFile(flags, known, causes);
   });
 }
 

@@ -35,14 +35,16 @@ Result<int32_t> ParseMaxPdVolumes(const char* text);
 // What errors say of unknown fields: what kube-scheduler says, as `berth run` does, or behind it
 // also what was probably meant.
 enum class Words { kUpstreams, kWithSuggestions };
+// The problems of which an error is made, one by one.
+using Causes = std::vector<std::string>;
 
 // Reads the configuration file, if one is named, and lays the flags over it as kube-scheduler does:
 // leader election flags override it, deprecated ones count only without it. The result is valid.
 // Errors: the file cannot be read or is wrong (with its name), a bad feature gate, a value that
-// validation refuses. A KUBE_MAX_PD_VOLS that is no number above 0 is logged, and counts for
-// nothing.
+// validation refuses (each of these is added to `causes`, too). A KUBE_MAX_PD_VOLS that is no
+// number above 0 is logged, and counts for nothing.
 Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plugins,
-                                 Words words = Words::kWithSuggestions);
+                                 Words words = Words::kWithSuggestions, Causes* causes = nullptr);
 // The same with this text in place of the file that the flags name; `name` is what messages call
 // it.
 Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plugins,

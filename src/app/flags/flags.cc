@@ -206,8 +206,9 @@ std::string AsGoList(const std::vector<std::string>& texts) {
   return "[" + list + "]";
 }
 
-FlagError Logged(std::string message, const base::LogOptions& log) {
-  return {std::move(message), "", FlagError::Form::kLogged, log};
+FlagError Logged(std::string message, const base::LogOptions& log,
+                 std::vector<std::string> causes = {}) {
+  return {std::move(message), "", FlagError::Form::kLogged, log, std::move(causes)};
 }
 
 // Checks the log's flags and then the others, as kube-scheduler does once all are read. `problems`
@@ -231,7 +232,7 @@ tl::expected<void, FlagError> CheckFlags(RunFlags& flags, LogFlags& logs,
     problems.push_back(std::move(problem));
   }
   if (auto error = AggregateProblems(problems)) {
-    return tl::unexpected(Logged(std::move(error->message), flags.log));
+    return tl::unexpected(Logged(std::move(error->message), flags.log, std::move(problems)));
   }
   return {};
 }

@@ -147,7 +147,8 @@ struct FlagError {
   std::string message;
   std::string usage = "";  // printed before the message; may be ""
   Form form = Form::kError;
-  base::LogOptions log = {};  // where it is logged
+  base::LogOptions log = {};             // where it is logged
+  std::vector<std::string> causes = {};  // what it is made of, one by one; may be empty
 };
 
 // Reads the arguments that follow the command and checks their values. '_' stands for '-' in flag

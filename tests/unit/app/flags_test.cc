@@ -218,6 +218,7 @@ TEST(RunFlagsTest, WhereALogIsMistakesAreLogged) {
   const FlagError port = ErrorOf({"--secure-port=70000", "--logging-format=json"});
   EXPECT_EQ(port.form, FlagError::Form::kLogged);
   EXPECT_EQ(port.log.format, base::LogFormat::kJson);
+  EXPECT_THAT(port.causes, ElementsAre(port.message));
 }
 
 TEST(RunFlagsTest, HeadersWithoutThoseOfTheApiServerAreWarnedOf) {

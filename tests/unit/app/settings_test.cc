@@ -176,6 +176,22 @@ TEST_F(SettingsTest, NamesTheFileOrTheFlagThatIsWrong) {
             "--feature-gates: unrecognized feature gate: Foo");
 }
 
+TEST_F(SettingsTest, WhatValidationRefusesIsAlsoToBeHadOneByOne) {
+  RunFlags flags;
+  flags.config = File("parallelism: -1\npodInitialBackoffSeconds: -3\n");
+  Causes causes;
+  const auto settings = ResolveSettings(flags, kPlugins, Words::kUpstreams, &causes);
+  ASSERT_FALSE(settings);
+  ASSERT_EQ(causes.size(), 2u);
+  EXPECT_EQ(settings.error().message, flags.config + ": [" + causes[0] + ", " + causes[1] + "]");
+  EXPECT_EQ(causes[0],
+            "parallelism: Invalid value: -1: should be an integer value greater than zero");
+  flags.config = File("foo: 1\n");
+  causes.clear();
+  EXPECT_FALSE(ResolveSettings(flags, kPlugins, Words::kUpstreams, &causes));
+  EXPECT_TRUE(causes.empty()) << "it has none";
+}
+
 TEST_F(SettingsTest, MisspeltArgsOfBerthsOwnPluginsAreSuggestedAtEachLevel) {
   const InTreePlugins plugins = FindInTreePlugins();
   const struct {

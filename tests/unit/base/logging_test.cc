@@ -98,6 +98,18 @@ TEST_F(LoggingTest, AnErrorInJsonHasNoVerbosity) {
   EXPECT_FALSE(nlohmann::json::parse(Written([] { LogError("m"); })).contains("v"));
 }
 
+TEST_F(LoggingTest, AnErrorInJsonHasItsCausesBehindIt) {
+  const auto write = [] {
+    LogError("m", {{"err", "[a, \"b\"]", {"a", "\"b\""}}, {"other", "c", {}}});
+  };
+  SetUpLogging({.format = LogFormat::kJson});
+  EXPECT_THAT(Written(write),
+              HasSubstr(R"("err":"[a, \"b\"]","errCauses":[{"error":"a"},{"error":"\"b\""}],)"
+                        R"("other":"c"})"));
+  SetUpLogging({});
+  EXPECT_THAT(Written(write), HasSubstr(R"(err="[a, \"b\"]" other="c")"));
+}
+
 TEST_F(LoggingTest, VerbosityDecidesWhatIsWritten) {
   SetUpLogging({.verbosity = 2});
   EXPECT_EQ(LogVerbosity(), 2);

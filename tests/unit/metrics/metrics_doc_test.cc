@@ -54,6 +54,10 @@ them, unless the scrape job keeps them: `scrape_classic_histograms: true` (from 
 
 - Protobuf in its two spellings for people (`encoding=text`, `encoding=compact-text`) is answered with text, `name[]`
   in a query is not looked at, and there is no header `Process-Start-Time-Unix`.
+- `--disabled-metrics` hides every metric that it names. kube-scheduler goes on to show those that it registers before
+  it has read its flags, such as `rest_client_*`, `kubernetes_build_info` and `process_*`.
+- `DELETE /metrics` sets counters and histograms to zero. In kube-scheduler all series with labels, gauges among them, are
+  gone after it until they are counted again.
 - `scheduler_plugin_evaluation_total`, `scheduler_framework_extension_point_duration_seconds` and
   `scheduler_preemption_evaluation_duration_seconds` count calls that were made. Where a pod is decided or refused as
   another of its class has just been no plugin is called, and `berth_reused_verdicts_total` counts instead.
@@ -64,8 +68,9 @@ them, unless the scrape job keeps them: `scrape_classic_histograms: true` (from 
 - `kubernetes_build_info` names the kube-scheduler whose contract is kept, so that version checks
   across the cluster pass; `berth_build_info` names Berth's own version.
 - `process_*` are read from `/proc`. There is no Go runtime, so no `go_*`: see `berth_heap_bytes`.
-- `informer_processing_latency_seconds` is the time the scheduling loop takes for one change. All
-  kinds wait in one inbox, so `berth_inbox_depth` stands for `informer_queued_items`.
+- `informer_processing_latency_seconds` is the time the scheduling loop takes for one change; `resource` is spelt as
+  there, with an s behind each kind (`storageclasss`). All kinds wait in one inbox, so `berth_inbox_depth` stands for
+  `informer_queued_items`.
 
 Not here, since what they count does not exist: `scheduler_batch_*`,
 `scheduler_get_node_hint_duration_seconds`, `scheduler_store_schedule_results_duration_seconds` and the

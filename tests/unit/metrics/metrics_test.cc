@@ -138,7 +138,8 @@ TEST(RegistryTest, HidesWhatIsDisabledOrDeprecatedAndCountsIt) {
   EXPECT_THAT(plain.Exposition(), HasSubstr("\ndisabled_metrics_total 0\n"));
 
   Registry registry({.show_hidden = true,
-                     .disabled = {"scheduler_preemption_attempts_total", "no_such_metric"},
+                     .disabled = {"scheduler_preemption_attempts_total", "kubernetes_healthcheck",
+                                  "kube_pod_resource_limit", "no_such_metric"},
                      .allowed_values = {}});
   registry.Intern(Metric::kPreemptionGoroutinesDuration, {"success"});
   EXPECT_THAT(registry.Exposition(),
@@ -146,8 +147,15 @@ TEST(RegistryTest, HidesWhatIsDisabledOrDeprecatedAndCountsIt) {
                         "(Deprecated since 1.37.0) Duration in seconds"));
   EXPECT_THAT(registry.Exposition(), HasSubstr("stability_level=\"ALPHA\"} "));
   EXPECT_EQ(Lines(registry, "scheduler_preemption_attempts_total"), "");
-  EXPECT_THAT(registry.Exposition(), HasSubstr("\nhidden_metrics_total 0\n"));
-  EXPECT_THAT(registry.Exposition(), HasSubstr("\ndisabled_metrics_total 2\n"));
+  // What is disabled is hidden, too.
+  EXPECT_THAT(registry.Exposition(), HasSubstr("\nhidden_metrics_total 2\n"));
+  EXPECT_THAT(registry.Exposition(), HasSubstr("\ndisabled_metrics_total 4\n"));
+  const auto stable = [](Registry& of) {
+    return of.Read(of.Intern(Metric::kRegisteredMetrics, {"STABLE", ""})).value;
+  };
+  EXPECT_EQ(stable(registry), stable(plain) - 2);
+  Registry both({.disabled = {"scheduler_preemption_goroutines_duration_seconds"}});
+  EXPECT_THAT(both.Exposition(), HasSubstr("\nhidden_metrics_total 1\n"));
 }
 
 TEST(RegistryTest, WhatGatesLeaveOutIsNotThere) {
@@ -179,6 +187,31 @@ TEST(RegistryTest, LabelValuesThatAreNotAllowedCountTogether) {
   EXPECT_THAT(text, HasSubstr("_attempts_total{profile=\"known\",result=\"error\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("_attempts_total{profile=\"unexpected\",result=\"error\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("unexpected_categorizations_total 2\n"));
+}
+
+TEST(RegistryTest, EachUseOfALabelValueThatIsNotAllowedCounts) {
+  Registry registry(
+      {.allowed_values = {{{"scheduler_schedule_attempts_total", "profile"}, {"known"}},
+                          {{"scheduler_permit_wait_duration_seconds", "result"}, {"Success"}},
+                          {{"scheduler_cache_size", "type"}, {"pods"}}}});
+  const auto unexpected = [&registry] {
+    return registry.Read(registry.Intern(Metric::kUnexpectedLabels)).value;
+  };
+  LocalMetrics local(registry);
+  const SeriesId attempts = local.Series(Metric::kScheduleAttempts, {"error", "one"});
+  const SeriesId known = local.Series(Metric::kScheduleAttempts, {"error", "known"});
+  const SeriesId waits = local.Series(Metric::kPermitWaitDuration, {"Unschedulable"});
+  const SeriesId nodes = local.Series(Metric::kCacheSize, {"nodes"});
+  EXPECT_EQ(unexpected(), 0);
+  for (int i = 0; i < 3; ++i) local.Add(attempts);
+  local.Add(known);
+  for (int i = 0; i < 2; ++i) local.Observe(waits, 0.5);
+  local.Set(nodes, 7);
+  local.Publish();
+  EXPECT_EQ(unexpected(), 6);
+  registry.Observe(waits, 1);
+  registry.Set(nodes, 8);
+  EXPECT_EQ(unexpected(), 8);
 }
 
 TEST(RegistryTest, AGaugeThatIsReplacedHasNoOtherSeries) {

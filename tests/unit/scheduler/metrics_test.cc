@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "src/metrics/local_metrics.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 
@@ -50,6 +54,21 @@ TEST_F(MetricsTest, ChangesThatNoPluginRegisteredForAreNotTimed) {
                               "io/StorageClassAdd\"} 1\n"));
   EXPECT_THAT(text, Not(HasSubstr("event=\"storage.k8s.io/StorageClassDelete\"")));
   EXPECT_THAT(text, Not(HasSubstr("event=\"NamespaceAdd\"")));
+}
+
+TEST_F(MetricsTest, EachInformerHasItsTimesFromTheStart) {
+  const std::string text = Metrics();
+  const std::pair<const char*, const char*> expected[] = {{"", "pods"},
+                                                          {"apps", "statefulsets"},
+                                                          {"storage.k8s.io", "storageclasss"},
+                                                          {"storage.k8s.io", "csistoragecapacitys"},
+                                                          {"storage.k8s.io", "csinodes"},
+                                                          {"resource.k8s.io", "deviceclasss"}};
+  for (const auto& [group, resource] : expected) {
+    EXPECT_THAT(text, HasSubstr("informer_processing_latency_seconds_count{group=\"" +
+                                std::string(group) + "\",name=\"kube-scheduler\",resource=\"" +
+                                resource + "\",version=\"v1\"} 0\n"));
+  }
 }
 
 TEST_F(MetricsTest, WithoutTheGateOfPodLevelResizesTheSpecAloneTellsOfThem) {

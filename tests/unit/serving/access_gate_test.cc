@@ -232,11 +232,15 @@ TEST_F(AccessGateTest, TheServerSaysWhoMay) {
   EXPECT_THAT(answers_[third]->body, HasSubstr("\\\"/metrics\\\": never\""));
 }
 
-TEST_F(AccessGateTest, WhatIsBothAllowedAndDeniedIsDenied) {
+TEST_F(AccessGateTest, WhatIsBothAllowedAndDeniedIsAnError) {
   Build();
   const size_t index = Send({});
   Reply(R"({"allowed":true,"denied":true})");
-  EXPECT_EQ(answers_[index]->code, 403);
+  EXPECT_EQ(answers_[index]->code, 500);
+  EXPECT_THAT(answers_[index]->body,
+              HasSubstr(": webhook subject access review returned both allow and deny response"));
+  EXPECT_THAT(seen_.Take(), ElementsAre("authenticated success system:anonymous",
+                                        "SubjectAccessReview 201", "authorized error"));
 }
 
 TEST_F(AccessGateTest, AServerThatCannotBeAskedLetsNobodyIn) {
@@ -245,7 +249,7 @@ TEST_F(AccessGateTest, AServerThatCannotBeAskedLetsNobodyIn) {
     std::function<void(test::FakeCall&)> answer;
   } cases[] = {
       {"no answer", [](test::FakeCall& call) { call.Fail(test::NoAnswer()); }},
-      {"an error", [](test::FakeCall& call) { call.Reply(500, "broken"); }},
+      {"a refusal", [](test::FakeCall& call) { call.Reply(403, "broken"); }},
       {"not JSON", [](test::FakeCall& call) { call.Reply(201, "allowed"); }},
       {"no status", [](test::FakeCall& call) { call.Reply(201, R"({"allowed":true})"); }},
   };
@@ -262,6 +266,74 @@ TEST_F(AccessGateTest, AServerThatCannotBeAskedLetsNobodyIn) {
     Send({});
     EXPECT_EQ(api_.size(), asked + 1);
   }
+}
+
+TEST_F(AccessGateTest, AFailureOfTheServerIsNotTheLastTry) {
+  Build();
+  const size_t index = Send({.path = "/metrics", .target = "/metrics?a=<b>"});
+  std::vector<Duration> waits;
+  for (size_t tries = 1; tries < 5; ++tries) {
+    api_.last().Reply(500, "etcd is away");
+    executor_.RunDue();
+    EXPECT_EQ(api_.size(), tries);
+    const Time failed = clock_.Now();
+    while (api_.size() == tries) executor_.Advance(std::chrono::milliseconds(10));
+    waits.push_back(clock_.Now() - failed);
+    EXPECT_EQ(api_.last().request.body, api_.at(0).request.body);
+    EXPECT_TRUE(api_.last().request.repeats_5xx);
+  }
+  EXPECT_GE(waits.front(), std::chrono::milliseconds(500));
+  EXPECT_LE(waits.front(), std::chrono::milliseconds(610));
+  EXPECT_GE(waits.back(), std::chrono::milliseconds(1687));
+  EXPECT_LE(waits.back(), std::chrono::milliseconds(2040));
+  EXPECT_FALSE(answers_[index].has_value());
+  api_.last().Reply(500, "etcd is away");
+  executor_.Advance(Reviewer::kPatience);
+  EXPECT_EQ(api_.size(), 5u) << "the fifth is the last";
+  EXPECT_EQ(answers_[index]->code, 500);
+  EXPECT_EQ(answers_[index]->body,
+            "Internal Server Error: \"/metrics?a=&lt;b&gt;\": etcd is away\n");
+}
+
+TEST_F(AccessGateTest, ALaterTryMaySucceed) {
+  Build();
+  const size_t index = Send(WithToken("abc"));
+  for (const char* status :
+       {R"({"authenticated":true,"user":{"username":"eve"}})", R"({"allowed":true})"}) {
+    const size_t asked = api_.size();
+    api_.last().Reply(429);
+    executor_.Advance(seconds(1));
+    ASSERT_EQ(api_.size(), asked + 1);
+    Reply(status);
+  }
+  EXPECT_EQ(answers_[index]->code, 200);
+  EXPECT_THAT(seen_.Take(), ElementsAre("TokenReview 429", "TokenReview 201",
+                                        "authenticated success eve", "SubjectAccessReview 429",
+                                        "SubjectAccessReview 201", "authorized allowed"));
+}
+
+TEST_F(AccessGateTest, WhoHasGoneIsNotAskedForAgain) {
+  Build();
+  Request request;
+  const std::shared_ptr<Departure> client = request.departure;
+  Send(std::move(request));
+  api_.last().Reply(500);
+  executor_.RunDue();
+  client->Announce();
+  executor_.Advance(Reviewer::kPatience);
+  EXPECT_EQ(api_.size(), 1u);
+}
+
+TEST_F(AccessGateTest, WhenTheTimeIsOverTheLastFailureIsTheAnswer) {
+  Build();
+  const size_t index = Send({});
+  api_.last().Reply(504, "etcd is slow");
+  executor_.Advance(seconds(1));
+  EXPECT_EQ(api_.size(), 2u);
+  executor_.Advance(Reviewer::kPatience);
+  EXPECT_EQ(answers_[index]->code, 500);
+  EXPECT_THAT(answers_[index]->body, HasSubstr("etcd is slow"));
+  EXPECT_TRUE(api_.last().cancelled());
 }
 
 TEST_F(AccessGateTest, VerdictsHoldForAWhile) {
@@ -687,9 +759,19 @@ TEST_F(AccessGateTest, ABodyIsLetInForWhomTheRequestWouldBe) {
   const auto jane = admit(WithToken("jane"));
   ASSERT_TRUE(jane.has_value());
   EXPECT_FALSE(jane->has_value());
+  EXPECT_THAT(seen_.Take(), ElementsAre("TokenReview 201", "SubjectAccessReview 201"))
+      << "what is let in is counted with its body";
   const auto stranger = admit(WithToken("other"));
   ASSERT_TRUE(stranger.has_value() && stranger->has_value());
   EXPECT_EQ((*stranger)->code, 401);
+  EXPECT_THAT(seen_.Take(), ElementsAre("TokenReview 201", "authenticated error"));
+  // Whoever they are, they may not.
+  const auto anonymous = admit({});
+  ASSERT_TRUE(anonymous.has_value() && anonymous->has_value());
+  EXPECT_EQ((*anonymous)->code, 403);
+  EXPECT_THAT(seen_.Take(),
+              ElementsAre("SubjectAccessReview 201", "authenticated success system:anonymous",
+                          "authorized no-opinion"));
 }
 
 TEST_F(AccessGateTest, WhoMayGetTheOneObjectThatARequestIsAboutMayMakeIt) {
