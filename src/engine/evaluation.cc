@@ -249,6 +249,11 @@ Evaluation::Outcome Evaluation::ListFeasible() {
 }
 
 Evaluation::Outcome Evaluation::Score(std::vector<framework::PluginScores>* details) {
+  // Without scores PreScore is not asked, as in kube-scheduler: it may fail.
+  if (profile_.plugins().score.empty() && cluster_.extenders == nullptr) {
+    result_.totals.assign(result_.rows.size(), 0);
+    return Outcome::kFeasible;
+  }
   const Snapshot& snapshot = cluster_.snapshot;
   if (few_) {
     result_.feasible.Assign(snapshot.num_rows(), false);

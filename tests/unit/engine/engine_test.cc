@@ -161,6 +161,19 @@ TEST_F(EngineTest, WhoNarrowedTheNodesIsNoRejectorOfAPodThatNoNodeCouldTake) {
   EXPECT_THAT(engine_.diagnosis().unschedulable_plugins, ElementsAre("A", "B"));
 }
 
+TEST_F(EngineTest, WithoutScorePluginsNoPreScoreIsAsked) {
+  config::Plugins plugins;
+  plugins.multi_point.enabled = {{"Sort", 0}, {"A", 0}};
+  plugins.score.disabled = {{"*", 0}};
+  profile_ = std::move(*TryMake(plugins));
+  SetNodes(3);
+  plugin("A").pre_score = Make(Code::kError, "bad terms");
+  const Decision decision = Schedule(test::MakePod());
+  EXPECT_EQ(decision.kind, Decision::Kind::kScheduled) << decision.error;
+  EXPECT_EQ(decision.feasible_nodes, 3u);
+  EXPECT_THAT(log_, testing::Not(testing::Contains("A.PreScore")));
+}
+
 TEST_F(EngineTest, AFilterErrorFailsTheCycle) {
   Make({"A"});
   SetNodes(2);
