@@ -39,8 +39,11 @@ Evaluation::Outcome Evaluation::Search(int32_t percentage, size_t& next_start_no
     result_.candidates = result_.feasible;
     return ListFeasible();
   }
-  if (!FilterCandidates()) return Outcome::kError;
-  CutToSample(percentage, next_start_node_index);
+  if (FilterCandidates()) {
+    CutToSample(percentage, next_start_node_index);
+  } else if (!FilterInTurn(percentage, next_start_node_index)) {
+    return Outcome::kError;
+  }
   if (!AskExtenders(result_.feasible, result_.diagnosis)) return Outcome::kError;
   return ListFeasible();
 }
@@ -212,6 +215,44 @@ void Evaluation::CutToSample(int32_t percentage, size_t& next_start_node_index) 
   }
   next_start_node_index =
       (next_start_node_index + candidates.Count()) % result_.diagnosis.num_all_nodes;
+}
+
+// Where the error comes first, the next search begins behind that node.
+bool Evaluation::FilterInTurn(int32_t percentage, size_t& next_start_node_index) {
+  NodeSet& candidates = result_.candidates;
+  const size_t count = candidates.Count();
+  if (percentage == 0) percentage = AdaptivePercentageOfNodesToScore(count);
+  const size_t wanted = NumNodesToFind(profile_, cluster_.extenders, count, percentage);
+  if (wanted >= count || cycle_.state.budget().spent()) return false;
+  framework::PointTimer timer(profile_, cycle_.observer, framework::ExtensionPoint::kFilter);
+  pass_.reset();
+  Order(next_start_node_index);
+  std::vector<NodeRow>& order = result_.order;
+  result_.feasible.Assign(candidates.size(), false);
+  framework::PluginStatus verdict;
+  size_t looked_at = 0;
+  for (size_t found = 0; looked_at < count; ++looked_at) {
+    const NodeRow row = order[looked_at];
+    verdict = JudgeNode(profile_, cycle_, pod_, cluster_, row);
+    if (verdict.status.code() == Code::kError) break;
+    if (verdict.status.rejected()) {
+      result_.diagnosis.statuses.Set(row, verdict.status, verdict.plugin);
+      result_.diagnosis.AddPlugin(verdict.plugin, verdict.status);
+    } else if (found++ == wanted) {
+      break;
+    } else {
+      result_.feasible.Set(row);
+    }
+  }
+  const bool failed = verdict.status.code() == Code::kError;
+  timer.Finish(failed ? Code::kError : Code::kSuccess);
+  if (failed) Fail(verdict.status);
+  next_start_node_index =
+      (next_start_node_index + looked_at + (failed ? 1 : 0)) % result_.diagnosis.num_all_nodes;
+  order.resize(looked_at);
+  candidates.Assign(candidates.size(), false);
+  for (const NodeRow row : order) candidates.Set(row);
+  return !failed;
 }
 
 bool Evaluation::AskExtenders(NodeSet& feasible, Diagnosis& diagnosis) {

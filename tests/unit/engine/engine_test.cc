@@ -236,6 +236,32 @@ TEST_F(EngineTest, APercentageStopsTheSearchAndTheNextOneStartsWhereItEnded) {
   EXPECT_LT(Schedule(test::MakePod(), 50).node, 150u);
 }
 
+// Of 300 nodes 144 are looked for by default, and each search goes on where the last one ended.
+TEST_F(EngineTest, AFilterErrorBehindTheEndOfASearchFailsNothing) {
+  Make({"A"});
+  SetNodes(300);
+  plugin("A").filter_by_node = {{"n7", Make(Code::kUnschedulable, "full")},
+                                {"n200", Make(Code::kError, "lost")}};
+  for (const int32_t percentage : {0, 48}) {
+    SCOPED_TRACE(percentage);
+    engine_ = Engine(Random(7));
+    Decision decision = Schedule(test::MakePod(), percentage);
+    ASSERT_EQ(decision.kind, Decision::Kind::kScheduled) << decision.error;
+    EXPECT_EQ(decision.feasible_nodes, 144u);
+    EXPECT_EQ(decision.evaluated_nodes, 145u);
+    EXPECT_LT(decision.node, 145u);
+
+    decision = Schedule(test::MakePod(), percentage);
+    EXPECT_EQ(decision.kind, Decision::Kind::kError);
+    EXPECT_EQ(decision.error, "running \"A\" filter plugin: lost");
+    // 201 to 299 and 0 to 45 without the one that is full.
+    decision = Schedule(test::MakePod(), percentage);
+    ASSERT_EQ(decision.kind, Decision::Kind::kScheduled) << decision.error;
+    EXPECT_EQ(decision.evaluated_nodes, 145u);
+  }
+  EXPECT_EQ(Schedule(test::MakePod(), 100).kind, Decision::Kind::kError);
+}
+
 // Zones stand in blocks of 100 rows; a search for 100 nodes must see some of each.
 TEST_F(EngineTest, APercentageOfTheNodesIsTakenFromEachZoneInTurn) {
   Make({"A"});
