@@ -225,7 +225,7 @@ bool Evaluation::FilterInTurn(int32_t percentage, size_t& next_start_node_index)
   const size_t wanted = NumNodesToFind(profile_, cluster_.extenders, count, percentage);
   if (wanted >= count || cycle_.state.budget().spent()) return false;
   framework::PointTimer timer(profile_, cycle_.observer, framework::ExtensionPoint::kFilter);
-  pass_.reset();
+  in_turn_ = true;
   Order(next_start_node_index);
   std::vector<NodeRow>& order = result_.order;
   result_.feasible.Assign(candidates.size(), false);
@@ -246,13 +246,16 @@ bool Evaluation::FilterInTurn(int32_t percentage, size_t& next_start_node_index)
   }
   const bool failed = verdict.status.code() == Code::kError;
   timer.Finish(failed ? Code::kError : Code::kSuccess);
-  if (failed) Fail(verdict.status);
   next_start_node_index =
       (next_start_node_index + looked_at + (failed ? 1 : 0)) % result_.diagnosis.num_all_nodes;
+  if (failed) {
+    Fail(verdict.status);
+    return false;
+  }
   order.resize(looked_at);
   candidates.Assign(candidates.size(), false);
   for (const NodeRow row : order) candidates.Set(row);
-  return !failed;
+  return true;
 }
 
 bool Evaluation::AskExtenders(NodeSet& feasible, Diagnosis& diagnosis) {
@@ -318,7 +321,7 @@ Evaluation::Outcome Evaluation::Score(std::vector<framework::PluginScores>* deta
 }
 
 Evaluation::Outcome Evaluation::Explain() {
-  if (!pass_) return Outcome::kUnfit;
+  if (!pass_ || in_turn_) return Outcome::kUnfit;
   if (few_) SetCandidates();
   const Status status = pass_->Explain(result_.candidates, result_.diagnosis);
   if (!status.ok()) return Fail(status);

@@ -105,6 +105,7 @@ class Evaluation {
   std::optional<std::vector<NodeRow>> named_;  // by PreFilter
   bool few_ = false;                           // these alone were looked at, one by one
   std::optional<FilterPass> pass_;             // over the candidates
+  bool in_turn_ = false;  // after it failed; what nodes were rejected for is in the diagnosis
   bool from_known_ = false;
   std::vector<std::pair<NodeRow, Status>> rejected_by_extenders_;  // when they were asked last
   NodeSet scratch_;
