@@ -231,7 +231,7 @@ bool Evaluation::FilterInTurn(int32_t percentage, size_t& next_start_node_index)
   result_.feasible.Assign(candidates.size(), false);
   framework::PluginStatus verdict;
   size_t looked_at = 0;
-  for (size_t found = 0; looked_at < count; ++looked_at) {
+  for (size_t found = 0; looked_at < order.size(); ++looked_at) {
     const NodeRow row = order[looked_at];
     verdict = JudgeNode(profile_, cycle_, pod_, cluster_, row);
     if (verdict.status.code() == Code::kError) break;
