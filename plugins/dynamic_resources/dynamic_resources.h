@@ -174,8 +174,8 @@ class ClusterDevices {
 // Rejections are UnschedulableAndUnresolvable: evicting pods frees no device at once. But where
 // devices take of their node's cpu or memory (node_allocatable.h), evicting may make room for that.
 //
-// Where the allocator stops with an error on some node, no node passes: the pod is not scheduled,
-// as in kube-scheduler, even where other nodes would do.
+// Where the allocator stops with an error on some node, the pod is not scheduled, as in
+// kube-scheduler, even where other nodes would do; unless there are so many that enough come first.
 //
 // Thread safety: see points.h; Filter and Score only on the scheduling thread.
 class DynamicResources final : public PreEnqueuePlugin,

@@ -39,8 +39,11 @@ Evaluation::Outcome Evaluation::Search(int32_t percentage, size_t& next_start_no
     result_.candidates = result_.feasible;
     return ListFeasible();
   }
-  if (!FilterCandidates()) return Outcome::kError;
-  CutToSample(percentage, next_start_node_index);
+  if (FilterCandidates()) {
+    CutToSample(percentage, next_start_node_index);
+  } else if (!FilterInTurn(percentage, next_start_node_index)) {
+    return Outcome::kError;
+  }
   if (!AskExtenders(result_.feasible, result_.diagnosis)) return Outcome::kError;
   return ListFeasible();
 }
@@ -214,6 +217,47 @@ void Evaluation::CutToSample(int32_t percentage, size_t& next_start_node_index) 
       (next_start_node_index + candidates.Count()) % result_.diagnosis.num_all_nodes;
 }
 
+// Where the error comes first, the next search begins behind that node.
+bool Evaluation::FilterInTurn(int32_t percentage, size_t& next_start_node_index) {
+  NodeSet& candidates = result_.candidates;
+  const size_t count = candidates.Count();
+  if (percentage == 0) percentage = AdaptivePercentageOfNodesToScore(count);
+  const size_t wanted = NumNodesToFind(profile_, cluster_.extenders, count, percentage);
+  if (wanted >= count || cycle_.state.budget().spent()) return false;
+  framework::PointTimer timer(profile_, cycle_.observer, framework::ExtensionPoint::kFilter);
+  in_turn_ = true;
+  Order(next_start_node_index);
+  std::vector<NodeRow>& order = result_.order;
+  result_.feasible.Assign(candidates.size(), false);
+  framework::PluginStatus verdict;
+  size_t looked_at = 0;
+  for (size_t found = 0; looked_at < order.size(); ++looked_at) {
+    const NodeRow row = order[looked_at];
+    verdict = JudgeNode(profile_, cycle_, pod_, cluster_, row);
+    if (verdict.status.code() == Code::kError) break;
+    if (verdict.status.rejected()) {
+      result_.diagnosis.statuses.Set(row, verdict.status, verdict.plugin);
+      result_.diagnosis.AddPlugin(verdict.plugin, verdict.status);
+    } else if (found++ == wanted) {
+      break;
+    } else {
+      result_.feasible.Set(row);
+    }
+  }
+  const bool failed = verdict.status.code() == Code::kError;
+  timer.Finish(failed ? Code::kError : Code::kSuccess);
+  next_start_node_index =
+      (next_start_node_index + looked_at + (failed ? 1 : 0)) % result_.diagnosis.num_all_nodes;
+  if (failed) {
+    Fail(verdict.status);
+    return false;
+  }
+  order.resize(looked_at);
+  candidates.Assign(candidates.size(), false);
+  for (const NodeRow row : order) candidates.Set(row);
+  return true;
+}
+
 bool Evaluation::AskExtenders(NodeSet& feasible, Diagnosis& diagnosis) {
   if (!asks_extenders_) return true;
   std::vector<NodeRow>& order = result_.order;
@@ -249,6 +293,11 @@ Evaluation::Outcome Evaluation::ListFeasible() {
 }
 
 Evaluation::Outcome Evaluation::Score(std::vector<framework::PluginScores>* details) {
+  // Without scores PreScore is not asked, as in kube-scheduler: it may fail.
+  if (profile_.plugins().score.empty() && cluster_.extenders == nullptr) {
+    result_.totals.assign(result_.rows.size(), 0);
+    return Outcome::kFeasible;
+  }
   const Snapshot& snapshot = cluster_.snapshot;
   if (few_) {
     result_.feasible.Assign(snapshot.num_rows(), false);
@@ -272,7 +321,7 @@ Evaluation::Outcome Evaluation::Score(std::vector<framework::PluginScores>* deta
 }
 
 Evaluation::Outcome Evaluation::Explain() {
-  if (!pass_) return Outcome::kUnfit;
+  if (!pass_ || in_turn_) return Outcome::kUnfit;
   if (few_) SetCandidates();
   const Status status = pass_->Explain(result_.candidates, result_.diagnosis);
   if (!status.ok()) return Fail(status);

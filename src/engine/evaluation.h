@@ -48,8 +48,8 @@ class Evaluation {
 
   // Looks at the nominated node first and, where that is feasible, at no other; then for as many
   // feasible nodes as kube-scheduler would with this percentageOfNodesToScore (0: all, or its
-  // default where an extender takes part), zone by zone in turn from `next_start_node_index`, which
-  // it moves.
+  // default where an extender takes part, or a filter fails over some node), zone by zone in turn
+  // from `next_start_node_index`, which it moves.
   Outcome Search(int32_t percentage, size_t& next_start_node_index);
   // The same by what is known of why nodes reject the pod's class. nullopt, with `ended` set where
   // that is of no use any more: some node may take the pod, or is left out by PreFilter. Then
@@ -85,6 +85,9 @@ class Evaluation {
   void SetCandidates();
   bool FilterCandidates();
   void CutToSample(int32_t percentage, size_t& next_start_node_index);
+  // After FilterCandidates() failed: asks about one node after the other, as a search that ends
+  // early, which may not get as far as the node that a filter fails over. False: it does.
+  bool FilterInTurn(int32_t percentage, size_t& next_start_node_index);
   // Of `feasible`, which result_.order lists, leaves those that no extender drops.
   bool AskExtenders(NodeSet& feasible, Diagnosis& diagnosis);
   void SetExtendersStatuses(Diagnosis& diagnosis) const;
@@ -102,6 +105,7 @@ class Evaluation {
   std::optional<std::vector<NodeRow>> named_;  // by PreFilter
   bool few_ = false;                           // these alone were looked at, one by one
   std::optional<FilterPass> pass_;             // over the candidates
+  bool in_turn_ = false;  // after it failed; what nodes were rejected for is in the diagnosis
   bool from_known_ = false;
   std::vector<std::pair<NodeRow, Status>> rejected_by_extenders_;  // when they were asked last
   NodeSet scratch_;

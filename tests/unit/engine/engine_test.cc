@@ -161,6 +161,19 @@ TEST_F(EngineTest, WhoNarrowedTheNodesIsNoRejectorOfAPodThatNoNodeCouldTake) {
   EXPECT_THAT(engine_.diagnosis().unschedulable_plugins, ElementsAre("A", "B"));
 }
 
+TEST_F(EngineTest, WithoutScorePluginsNoPreScoreIsAsked) {
+  config::Plugins plugins;
+  plugins.multi_point.enabled = {{"Sort", 0}, {"A", 0}};
+  plugins.score.disabled = {{"*", 0}};
+  profile_ = std::move(*TryMake(plugins));
+  SetNodes(3);
+  plugin("A").pre_score = Make(Code::kError, "bad terms");
+  const Decision decision = Schedule(test::MakePod());
+  EXPECT_EQ(decision.kind, Decision::Kind::kScheduled) << decision.error;
+  EXPECT_EQ(decision.feasible_nodes, 3u);
+  EXPECT_THAT(log_, testing::Not(testing::Contains("A.PreScore")));
+}
+
 TEST_F(EngineTest, AFilterErrorFailsTheCycle) {
   Make({"A"});
   SetNodes(2);
@@ -221,6 +234,32 @@ TEST_F(EngineTest, APercentageStopsTheSearchAndTheNextOneStartsWhereItEnded) {
   // The next search sees the other half, and the one after that the first again.
   EXPECT_GE(Schedule(test::MakePod(), 50).node, 150u);
   EXPECT_LT(Schedule(test::MakePod(), 50).node, 150u);
+}
+
+// Of 300 nodes 144 are looked for by default, and each search goes on where the last one ended.
+TEST_F(EngineTest, AFilterErrorBehindTheEndOfASearchFailsNothing) {
+  Make({"A"});
+  SetNodes(300);
+  plugin("A").filter_by_node = {{"n7", Make(Code::kUnschedulable, "full")},
+                                {"n200", Make(Code::kError, "lost")}};
+  for (const int32_t percentage : {0, 48}) {
+    SCOPED_TRACE(percentage);
+    engine_ = Engine(Random(7));
+    Decision decision = Schedule(test::MakePod(), percentage);
+    ASSERT_EQ(decision.kind, Decision::Kind::kScheduled) << decision.error;
+    EXPECT_EQ(decision.feasible_nodes, 144u);
+    EXPECT_EQ(decision.evaluated_nodes, 145u);
+    EXPECT_LT(decision.node, 145u);
+
+    decision = Schedule(test::MakePod(), percentage);
+    EXPECT_EQ(decision.kind, Decision::Kind::kError);
+    EXPECT_EQ(decision.error, "running \"A\" filter plugin: lost");
+    // 201 to 299 and 0 to 45 without the one that is full.
+    decision = Schedule(test::MakePod(), percentage);
+    ASSERT_EQ(decision.kind, Decision::Kind::kScheduled) << decision.error;
+    EXPECT_EQ(decision.evaluated_nodes, 145u);
+  }
+  EXPECT_EQ(Schedule(test::MakePod(), 100).kind, Decision::Kind::kError);
 }
 
 // Zones stand in blocks of 100 rows; a search for 100 nodes must see some of each.
