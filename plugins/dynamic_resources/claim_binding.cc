@@ -36,6 +36,8 @@ using Outcome = ClaimAnswer::Outcome;
 constexpr Duration kLongestUnshown = std::chrono::seconds(120);
 // How often kube-scheduler looks whether a claim's time for its conditions is over.
 constexpr Duration kLookPeriod = std::chrono::seconds(5);
+// How often it is asked for whether a reservation has been taken out of its claim.
+constexpr Duration kLeavingPeriod = std::chrono::milliseconds(200);
 // Between two reads of a claim whose write got no answer, at most.
 constexpr Duration kLongestPause = std::chrono::seconds(10);
 constexpr std::string_view kTimedOut = "device binding timeout";
@@ -121,7 +123,8 @@ void ClaimBinding::Next() {
   const GroupReservations groups = handle_.features().dra_workload_resource_claims
                                        ? GroupReservations::kCount
                                        : GroupReservations::kIgnored;
-  while (index_ < reserved_->claims.size() && IsReservedForPod(*pod_, *current().claim, groups)) {
+  while (index_ < reserved_->claims.size() && !current().is_leaving &&
+         IsReservedForPod(*pod_, *current().claim, groups)) {
     ++index_;
   }
   if (cancellation_.cancelled()) return FailWith("binding devices: context canceled");
@@ -131,8 +134,29 @@ void ClaimBinding::Next() {
   turns_->Take(current().claim->metadata.uid, [self = shared_from_this()](ClaimPtr latest) {
     self->has_turn_ = true;
     if (latest != nullptr) self->current().claim = std::move(latest);
+    if (self->current().is_leaving) return self->AwaitLeft();
     self->Try();
   });
+}
+
+// The version that is known has the reservation; what is written now would lose it to the write
+// that is under way.
+void ClaimBinding::AwaitLeft() {
+  ObjectWait wait;
+  wait.objects = {{EventResource::kResourceClaim, current().claim->metadata.Key()}};
+  wait.check = [is_leaving = current().is_leaving]() -> std::optional<AsyncStatus> {
+    if (is_leaving()) return std::nullopt;
+    return AsyncStatus{};
+  };
+  wait.timeout = kLeavingPeriod;
+  wait.timed_out = {Code::kSkip, {}};
+  // A cancelled pod gives its turn on the binding thread: Try() looks.
+  handle_.WaitFor(std::move(wait), uncancelled_,
+                  [self = shared_from_this()](const AsyncStatus& status) {
+                    if (status.code == Code::kSkip) return self->AwaitLeft();
+                    self->current().is_leaving = nullptr;
+                    self->Reread();
+                  });
 }
 
 void ClaimBinding::GiveTurn(ClaimPtr written) {

@@ -304,6 +304,9 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
     claim.consumer = used.consumer;
     claim.extended = is_extended;
     claim.of_group = !group.empty();
+    if (Reservation held{used.claim->metadata.uid, used.consumer.uid}; leaving_->contains(held)) {
+      claim.is_leaving = [leaving = leaving_, held] { return leaving->contains(held); };
+    }
     if (used.pending != nullptr) {
       claim.allocation = used.pending;
       const std::string& uid = used.claim->metadata.uid;
@@ -360,9 +363,9 @@ void DynamicResources::GiveReservationBack(const ClaimPtr& claim, const std::str
   const bool first = given_back_->empty();
   given_back_->insert_or_assign({claim->metadata.uid, pod_uid}, claim);
   if (!first) return;
-  handle_.RunLater([given_back = given_back_, &writer = handle_.claim_writer()] {
+  handle_.RunLater([given_back = given_back_, leaving = leaving_, &handle = handle_] {
     for (const auto& [uids, given] : std::exchange(*given_back, {})) {
-      writer.RemoveReservation(*given, uids.second, [](const ClaimAnswer&) {});
+      TakeReservationOut(*given, uids.second, leaving, handle);
     }
   });
 }

@@ -60,6 +60,9 @@ struct ReservedClaims {
     bool to_be_made = false;
     // Other pods of the pod's group may write the same allocation.
     bool of_group = false;
+    // Whether the consumer's reservation of an earlier attempt is still being taken out of the
+    // claim; empty: it is not. The scheduling thread calls it.
+    std::function<bool()> is_leaving = nullptr;
   };
 
   std::vector<Claim> claims;

@@ -452,6 +452,45 @@ TEST_F(DynamicResourcesTest, AReservationOutlivesAPodThatIsTriedAgainInTheSameCy
   EXPECT_EQ(handle.claims_written.Take().what, "RemoveReservation");
 }
 
+// The write that takes a reservation out may take longer than the pod's backoff, and the watch may
+// be late, too.
+TEST_F(DynamicResourcesTest, AReservationThatIsBeingTakenOutIsWrittenAgain) {
+  handle.ShowClaim(MakeDeviceClaim("a")
+                       .Request("gpu", "gpus")
+                       .Allocated("n1", "gpu-0")
+                       .OnNode("n1")
+                       .ReservedFor("p", "p-uid")
+                       .Obj());
+  Reserve(PodWith({"a"}), "n1");
+  plugin_->Unreserve(state, *info_, "n1");
+  auto removal = handle.claims_written.Take();
+  ASSERT_EQ(removal.what, "RemoveReservation");
+
+  Reserve(PodWith({"a"}), "n1");
+  StartPreBind("n1");
+  ASSERT_FALSE(done_);
+  ASSERT_EQ(handle.waits.size(), 1u);
+  const test::FakeHandle::Wait wait = handle.waits.front();
+  EXPECT_FALSE(wait.wait.check());
+  EXPECT_THAT(handle.claims_written.requests, IsEmpty());
+
+  removal.claim.metadata.resource_version = "2";
+  removal.claim.status.reserved_for.clear();
+  removal.done({.claim = std::make_shared<const api::ResourceClaim>(removal.claim)});
+  handle.RunPosted();
+  EXPECT_THAT(handle.claim_table.Find("default", "a")->status.reserved_for, IsEmpty());
+  EXPECT_TRUE(wait.wait.check());
+  wait.done({});
+  auto read = handle.claims_written.Take();
+  ASSERT_EQ(read.what, "Read");
+  read.done({.claim = std::make_shared<const api::ResourceClaim>(removal.claim)});
+  ASSERT_EQ(handle.claims_written.requests.size(), 1u);
+  EXPECT_EQ(handle.claims_written.requests[0].claim.status.reserved_for.size(), 1u);
+  EXPECT_EQ(Answer("3"), "WriteStatus");
+  ASSERT_TRUE(done_);
+  EXPECT_TRUE(done_->ok()) << done_->message;
+}
+
 TEST_F(DynamicResourcesTest, WaitsForADevicesConditionsAreCounted) {
   api::ResourceSlice slice = MakeNodeSlice("n1", 3);
   slice.spec.devices[0].binding_conditions = {"attached"};
