@@ -42,7 +42,7 @@ bool IsBindingTimedOut(const api::ResourceClaim& claim, Duration timeout, Time n
 //     the claim is made first,          where it is to      |
 //     where it is to be, else           be allocated        +-> next claim ... -> Wait -> done
 //     ClaimTurns are kept (first                                (first AwaitShown and TellPod,
-//     AwaitLeft, where a reservation                            where the claim was made)
+//     AwaitRemoved, where a reservation                         where the claim was made)
 //     is being taken out)
 //
 // Thread safety: the binding thread; what it leaves behind is the scheduling thread's once `done`
@@ -78,7 +78,7 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
   // Ends the turn of current(), if it is this pod's.
   void GiveTurn(ClaimPtr written);
   // Until it is known what became of a reservation that is being taken out.
-  void AwaitLeft();
+  void AwaitRemoved();
   void Try();
   void Reread();
   void ReadLater();

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -337,13 +336,9 @@ class DynamicResources final : public PreEnqueuePlugin,
   void Deallocate(const api::ResourceClaim& claim, GivenUp& given_up);
   void Delete(const api::ResourceClaim& claim);
   void GiveReservationBack(const ClaimPtr& claim, const std::string& pod_uid);
-  // The uids of a claim and of a consumer.
-  using Reservation = std::pair<std::string, std::string>;
-  using Leaving = std::set<Reservation>;
-  // Has the consumer's reservation taken out of the claim; it is in `leaving` until that is
-  // answered.
+  // Has the consumer's reservation taken out of the claim, as ClaimTracker::BeginRemoval was told.
   static void TakeReservationOut(const api::ResourceClaim& claim, const std::string& consumer_uid,
-                                 std::shared_ptr<Leaving> leaving, Handle& handle);
+                                 Handle& handle);
 
   Handle& handle_;
   const DynamicResourcesArgs args_;
@@ -361,13 +356,10 @@ class DynamicResources final : public PreEnqueuePlugin,
   // By uid of claims that pods of a group may share: the group that one of them reserved it for,
   // while the allocation is pending.
   absl::flat_hash_map<std::string, std::string> pending_of_groups_;
-  // Reservations that pods have given up in the running cycle. They are written at its end: a pod
-  // that is tried again until then keeps its own.
-  using GivenBack = std::map<Reservation, ClaimPtr>;
+  // Reservations that pods have given up in the running cycle, by the uids of claim and pod. They
+  // are written at its end: a pod that is tried again until then keeps its own.
+  using GivenBack = std::map<std::pair<std::string, std::string>, ClaimPtr>;
   const std::shared_ptr<GivenBack> given_back_ = std::make_shared<GivenBack>();
-  // Those that are being taken out of their claims: no pod may count on them, even where the claim
-  // still shows them.
-  const std::shared_ptr<Leaving> leaving_ = std::make_shared<Leaving>();
   // Of the last PreEnqueue that rejected.
   std::optional<ReasonTable> reasons_;
 };

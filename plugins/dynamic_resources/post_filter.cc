@@ -115,7 +115,9 @@ Status DynamicResources::GiveUpGroupClaims(CycleState& state, const PodGroupInfo
         unreserved =
             claim->status.allocation && IsReservedForPod(pod, *claim, GroupReservations::kCount);
         if (!unreserved) return true;
-        TakeReservationOut(*claim, metadata.uid, leaving_, handle_);
+        if (handle_.claims().BeginRemoval(claim->metadata.uid, metadata.uid)) {
+          TakeReservationOut(*claim, metadata.uid, handle_);
+        }
         return false;
       });
   if (!visited) return state.reasons().Error(visited.error().message);
@@ -127,15 +129,13 @@ Status DynamicResources::GiveUpGroupClaims(CycleState& state, const PodGroupInfo
 // The answer counts before the watch shows it: a pod that is tried again in between must not find
 // its reservation.
 void DynamicResources::TakeReservationOut(const api::ResourceClaim& claim,
-                                          const std::string& consumer_uid,
-                                          std::shared_ptr<Leaving> leaving, Handle& handle) {
-  Reservation held{claim.metadata.uid, consumer_uid};
-  if (!leaving->insert(held).second) return;
+                                          const std::string& consumer_uid, Handle& handle) {
   handle.claim_writer().RemoveReservation(
       claim, consumer_uid,
-      [leaving = std::move(leaving), held = std::move(held), &handle](const ClaimAnswer& answer) {
+      [&handle, uid = claim.metadata.uid, consumer_uid](const ClaimAnswer& answer) {
         if (answer.claim != nullptr) handle.Post(ClaimWritten{answer.claim});
-        handle.RunLater([leaving, held] { leaving->erase(held); });
+        handle.RunLater(
+            [&handle, uid, consumer_uid] { handle.claims().EndRemoval(uid, consumer_uid); });
       });
 }
 

@@ -60,9 +60,8 @@ struct ReservedClaims {
     bool to_be_made = false;
     // Other pods of the pod's group may write the same allocation.
     bool of_group = false;
-    // Whether the consumer's reservation of an earlier attempt is still being taken out of the
-    // claim; empty: it is not. The scheduling thread calls it.
-    std::function<bool()> is_leaving = nullptr;
+    // The consumer's reservation of an earlier attempt may still be being taken out of the claim.
+    bool is_being_removed = false;
   };
 
   std::vector<Claim> claims;
