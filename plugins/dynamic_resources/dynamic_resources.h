@@ -336,7 +336,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   void Deallocate(const api::ResourceClaim& claim, GivenUp& given_up);
   void Delete(const api::ResourceClaim& claim);
   void GiveReservationBack(const ClaimPtr& claim, const std::string& pod_uid);
-  // Has the consumer's reservation taken out of the claim, as ClaimTracker::BeginRemoval was told.
+  // Writes that the claim is no longer reserved for the consumer, after ClaimTracker::BeginRemoval.
   static void TakeReservationOut(const api::ResourceClaim& claim, const std::string& consumer_uid,
                                  Handle& handle);
 
