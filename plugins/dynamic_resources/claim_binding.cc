@@ -36,6 +36,8 @@ using Outcome = ClaimAnswer::Outcome;
 constexpr Duration kLongestUnshown = std::chrono::seconds(120);
 // How often kube-scheduler looks whether a claim's time for its conditions is over.
 constexpr Duration kLookPeriod = std::chrono::seconds(5);
+// How often it is asked for whether a reservation has been taken out of its claim.
+constexpr Duration kRemovalPeriod = std::chrono::milliseconds(200);
 // Between two reads of a claim whose write got no answer, at most.
 constexpr Duration kLongestPause = std::chrono::seconds(10);
 constexpr std::string_view kTimedOut = "device binding timeout";
@@ -121,7 +123,8 @@ void ClaimBinding::Next() {
   const GroupReservations groups = handle_.features().dra_workload_resource_claims
                                        ? GroupReservations::kCount
                                        : GroupReservations::kIgnored;
-  while (index_ < reserved_->claims.size() && IsReservedForPod(*pod_, *current().claim, groups)) {
+  while (index_ < reserved_->claims.size() && !current().is_being_removed &&
+         IsReservedForPod(*pod_, *current().claim, groups)) {
     ++index_;
   }
   if (cancellation_.cancelled()) return FailWith("binding devices: context canceled");
@@ -131,8 +134,30 @@ void ClaimBinding::Next() {
   turns_->Take(current().claim->metadata.uid, [self = shared_from_this()](ClaimPtr latest) {
     self->has_turn_ = true;
     if (latest != nullptr) self->current().claim = std::move(latest);
+    if (self->current().is_being_removed) return self->AwaitRemoved();
     self->Try();
   });
+}
+
+// The version that is known has the reservation; what is written now would lose it to the write
+// that is under way.
+void ClaimBinding::AwaitRemoved() {
+  ObjectWait wait;
+  wait.objects = {{EventResource::kResourceClaim, current().claim->metadata.Key()}};
+  wait.check = [&claims = handle_.claims(), uid = current().claim->metadata.uid,
+                consumer_uid = current().consumer.uid]() -> std::optional<AsyncStatus> {
+    if (claims.IsBeingRemoved(uid, consumer_uid)) return std::nullopt;
+    return AsyncStatus{};
+  };
+  wait.timeout = kRemovalPeriod;
+  wait.timed_out = {Code::kSkip, {}};
+  // A cancelled pod gives its turn on the binding thread: Try() looks.
+  handle_.WaitFor(std::move(wait), uncancelled_,
+                  [self = shared_from_this()](const AsyncStatus& status) {
+                    if (status.code == Code::kSkip) return self->AwaitRemoved();
+                    self->current().is_being_removed = false;
+                    self->Reread();
+                  });
 }
 
 void ClaimBinding::GiveTurn(ClaimPtr written) {
@@ -281,6 +306,11 @@ void ClaimBinding::AwaitShown() {
 }
 
 void ClaimBinding::TellPod() {
+  // A pod's overhead may ask for what none of its containers asks for; that is no status.
+  if (reserved_->mappings.empty()) {
+    return FailWith("nil or empty request mappings, no update of pod " + pod_->metadata.Key() +
+                    " ExtendedResourceClaimStatus");
+  }
   handle_.claim_writer().WriteExtendedResourceClaimStatus(
       *pod_, {reserved_->mappings, current().claim->metadata.name},
       [self = shared_from_this()](const AsyncStatus& status) {

@@ -41,8 +41,9 @@ bool IsBindingTimedOut(const api::ResourceClaim& claim, Duration timeout, Time n
 //        Read (not the first time) -> AddFinalizer -> WriteStatus ---------------+
 //     the claim is made first,          where it is to      |
 //     where it is to be, else           be allocated        +-> next claim ... -> Wait -> done
-//     ClaimTurns are kept                                       (first AwaitShown and TellPod,
-//                                                               where the claim was made)
+//     ClaimTurns are kept (first                                (first AwaitShown and TellPod,
+//     AwaitRemoved, where a reservation                         where the claim was made)
+//     is being taken out)
 //
 // Thread safety: the binding thread; what it leaves behind is the scheduling thread's once `done`
 // has been called.
@@ -76,6 +77,8 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
   void Make();
   // Ends the turn of current(), if it is this pod's.
   void GiveTurn(ClaimPtr written);
+  // Until it is known what became of a reservation that is being taken out.
+  void AwaitRemoved();
   void Try();
   void Reread();
   void ReadLater();

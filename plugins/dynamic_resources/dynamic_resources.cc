@@ -298,18 +298,21 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
   size_t next = 0;
   for (const PodDeviceClaim& used : devices.claims) {
     const bool is_extended = &used == devices.extended();
-    given_back_->erase({used.claim->metadata.uid, pod.pod->metadata.uid});
+    const std::string& claim_uid = used.claim->metadata.uid;
+    if (given_back_->erase({claim_uid, pod.pod->metadata.uid}) != 0) {
+      handle_.claims().EndRemoval(claim_uid, pod.pod->metadata.uid);
+    }
     ReservedClaims::Claim claim;
     claim.claim = used.claim;
     claim.consumer = used.consumer;
     claim.extended = is_extended;
     claim.of_group = !group.empty();
+    claim.is_being_removed = handle_.claims().IsBeingRemoved(claim_uid, used.consumer.uid);
     if (used.pending != nullptr) {
       claim.allocation = used.pending;
-      const std::string& uid = used.claim->metadata.uid;
-      if (handle_.claims().FindPending(uid) != nullptr &&
+      if (handle_.claims().FindPending(claim_uid) != nullptr &&
           handle_.claims().AddPending(used.claim, Existence::kExists)) {
-        claim.pending_uid = uid;
+        claim.pending_uid = claim_uid;
       }
     } else if (!used.allocated()) {
       if (asked == nullptr) continue;  // all extended resources are the node's own
@@ -357,12 +360,13 @@ void DynamicResources::Unreserve(CycleState& state, const PodInfo& pod, std::str
 
 // A claim that nothing uses any more stays allocated until PostFilter needs its devices elsewhere.
 void DynamicResources::GiveReservationBack(const ClaimPtr& claim, const std::string& pod_uid) {
+  if (!handle_.claims().BeginRemoval(claim->metadata.uid, pod_uid)) return;
   const bool first = given_back_->empty();
   given_back_->insert_or_assign({claim->metadata.uid, pod_uid}, claim);
   if (!first) return;
-  handle_.RunLater([given_back = given_back_, &writer = handle_.claim_writer()] {
+  handle_.RunLater([given_back = given_back_, &handle = handle_] {
     for (const auto& [uids, given] : std::exchange(*given_back, {})) {
-      writer.RemoveReservation(*given, uids.second, [](const ClaimAnswer&) {});
+      TakeReservationOut(*given, uids.second, handle);
     }
   });
 }

@@ -336,6 +336,9 @@ class DynamicResources final : public PreEnqueuePlugin,
   void Deallocate(const api::ResourceClaim& claim, GivenUp& given_up);
   void Delete(const api::ResourceClaim& claim);
   void GiveReservationBack(const ClaimPtr& claim, const std::string& pod_uid);
+  // Writes that the claim is no longer reserved for the consumer, after ClaimTracker::BeginRemoval.
+  static void TakeReservationOut(const api::ResourceClaim& claim, const std::string& consumer_uid,
+                                 Handle& handle);
 
   Handle& handle_;
   const DynamicResourcesArgs args_;

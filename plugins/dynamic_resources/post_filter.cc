@@ -115,13 +115,28 @@ Status DynamicResources::GiveUpGroupClaims(CycleState& state, const PodGroupInfo
         unreserved =
             claim->status.allocation && IsReservedForPod(pod, *claim, GroupReservations::kCount);
         if (!unreserved) return true;
-        handle_.claim_writer().RemoveReservation(*claim, metadata.uid, [](const ClaimAnswer&) {});
+        if (handle_.claims().BeginRemoval(claim->metadata.uid, metadata.uid)) {
+          TakeReservationOut(*claim, metadata.uid, handle_);
+        }
         return false;
       });
   if (!visited) return state.reasons().Error(visited.error().message);
   if (!unreserved) return Status::Success();
   return state.reasons().Make(Code::kUnschedulableAndUnresolvable,
                               "ResourceClaim unreserved for PodGroup");
+}
+
+// The answer counts before the watch shows it: a pod that is tried again in between must not find
+// its reservation.
+void DynamicResources::TakeReservationOut(const api::ResourceClaim& claim,
+                                          const std::string& consumer_uid, Handle& handle) {
+  handle.claim_writer().RemoveReservation(
+      claim, consumer_uid,
+      [&handle, uid = claim.metadata.uid, consumer_uid](const ClaimAnswer& answer) {
+        if (answer.claim != nullptr) handle.Post(ClaimWritten{answer.claim});
+        handle.RunLater(
+            [&handle, uid, consumer_uid] { handle.claims().EndRemoval(uid, consumer_uid); });
+      });
 }
 
 // The claim's change wakes the pod. Where the write is refused, the pod waits as any that does not

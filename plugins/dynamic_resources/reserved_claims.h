@@ -60,6 +60,8 @@ struct ReservedClaims {
     bool to_be_made = false;
     // Other pods of the pod's group may write the same allocation.
     bool of_group = false;
+    // The consumer's reservation of an earlier attempt may still be being taken out of the claim.
+    bool is_being_removed = false;
   };
 
   std::vector<Claim> claims;

@@ -145,6 +145,18 @@ Result<void> ClaimTable::Assume(ClaimPtr claim) {
   return {};
 }
 
+bool ClaimTable::BeginRemoval(std::string_view uid, std::string_view consumer_uid) {
+  return removals_.emplace(uid, consumer_uid).second;
+}
+
+void ClaimTable::EndRemoval(std::string_view uid, std::string_view consumer_uid) {
+  removals_.erase({std::string(uid), std::string(consumer_uid)});
+}
+
+bool ClaimTable::IsBeingRemoved(std::string_view uid, std::string_view consumer_uid) const {
+  return removals_.contains({std::string(uid), std::string(consumer_uid)});
+}
+
 void ClaimTable::Recount(const std::string& uid, const ClaimPtr& latest) {
   ClaimPtr after;
   if (latest != nullptr && latest->status.allocation) {

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "berth/in_tree/claim_tracker.h"
 #include "berth/listers.h"
@@ -35,6 +37,9 @@ class ClaimTable final : public ClaimTracker {
   Result<void> AddPending(ClaimPtr claim, Existence existence) override;
   bool RemovePending(std::string_view uid, Sharers sharers) override;
   Result<void> Assume(ClaimPtr claim) override;
+  bool BeginRemoval(std::string_view uid, std::string_view consumer_uid) override;
+  void EndRemoval(std::string_view uid, std::string_view consumer_uid) override;
+  bool IsBeingRemoved(std::string_view uid, std::string_view consumer_uid) const override;
   uint64_t generation() const override { return generation_; }
   bool ChangedSince(uint64_t generation, const Change& visit) const override;
   void ForEachHolder(const std::function<void(const ClaimPtr&)>& visit) const override;
@@ -70,6 +75,7 @@ class ClaimTable final : public ClaimTracker {
   base::StringMap<Known> known_;       // by ObjectMeta::Key()
   base::StringMap<Pending> pending_;   // by uid
   base::StringMap<ClaimPtr> holders_;  // by uid: claims with an allocation, pending ones, too
+  std::set<std::pair<std::string, std::string>> removals_;  // uids of claims and consumers
   size_t assumed_ = 0;
   std::deque<Step> steps_;
   uint64_t generation_ = 0;

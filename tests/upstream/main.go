@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command upstream runs Kubernetes' own integration tests of its scheduler, with Berth in the
-// scheduler's place: where a test starts the scheduler, stand_in.go.txt starts Berth with the
-// same configuration, feature gates and API server.
+// Command upstream runs Kubernetes' own integration tests of its scheduler, and of dynamic resource
+// allocation, with Berth in the scheduler's place: where a test starts the scheduler,
+// stand_in.go.txt starts Berth with the same configuration, feature gates and API server.
 //
 //	go run ./upstream                    # all of them, about an hour
 //	go run ./upstream podgroup taint     # some, by their folder

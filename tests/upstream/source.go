@@ -76,11 +76,16 @@ func prepareSource(ctx context.Context) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
+	// Its tests import modules that this module does not need.
+	upstreamSum, err := os.ReadFile(filepath.Join(module, "go.sum"))
+	if err != nil {
+		return source{}, err
+	}
 	files := map[string][]byte{
 		filepath.Join(scheduler, "stand_in.go"):                           standIn,
 		filepath.Join(scheduler, "backend", "queue", "queue_stand_in.go"): queueStandIn,
 		s.modFile:                     fmt.Appendf(goMod, "\nreplace %s => %s\n", kubernetes, tree),
-		filepath.Join(home, "go.sum"): goSum,
+		filepath.Join(home, "go.sum"): append(goSum, upstreamSum...),
 	}
 	for name := range patched {
 		if files[filepath.Join(tree, name)], err = patch(module, name); err != nil {
@@ -128,7 +133,7 @@ func copyOnce(from, to string) error {
 func (s source) compile(ctx context.Context, tests suite) (string, error) {
 	binary := filepath.Join(s.home, "bin", tests.name())
 	command := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-modfile="+s.modFile, "-o", binary,
-		path.Join(kubernetes, "test/integration/scheduler", tests.folder))
+		path.Join(kubernetes, tests.path()))
 	command.Stdout, command.Stderr = os.Stderr, os.Stderr
 	if err := command.Run(); err != nil {
 		return "", fmt.Errorf("compile the tests in %s: %w", tests.folder, err)

@@ -9,13 +9,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// The tests of one folder below test/integration/scheduler.
+// The tests of one folder below test/integration/scheduler, or of one of test/integration/dra.
 type suite struct {
 	folder string
 	skip   string // for -test.skip
@@ -25,7 +26,8 @@ type suite struct {
 
 // Left out are folders whose tests look into the scheduler's process or have plugins of their own that
 // decide (batch, bind, eventhandler, nominated_node_name, plugins, podgroup/queueing,
-// preemption/podgroup, prequeueinghint, queueing, serving), and what each `skip` names:
+// preemption/podgroup, prequeueinghint, queueing, serving), dra itself, where no scheduler runs, and
+// what each `skip` names:
 //   - DeferredResizeQueueingHandlers: no scheduler runs; they ask the event handlers of upstream's process.
 //   - ReScheduling, basic_pod_preemption_with, AsyncPreemption, PreemptionRespects: own plugins that
 //     decide.
@@ -33,6 +35,7 @@ type suite struct {
 //   - feature_gate_disabled: a gate that only older releases have.
 //   - NodeDeclaredFeatures: features that the test makes up, in its process.
 //   - other_pod_gets_deleted: two pods come while Berth starts; it then lists them by name.
+//   - noScheduler, and what stands beside it: no scheduler runs where these gates are set.
 var suites = []suite{
 	{folder: "filters", skip: "TestNodeDeclaredFeaturesFilter|TestUnschedulablePodBecomesSchedulable/other_pod_gets_deleted"},
 	{folder: "scoring", skip: "TestPodTopologySpreadScoring/matchLabelKeys_ignored_when_feature_gate_disabled"},
@@ -45,7 +48,15 @@ var suites = []suite{
 		skip: "TestDeferredResizeQueueingHandlers|AsyncPreemption|PreemptionRespects|TestPreemption/basic_pod_preemption_with_"},
 	{folder: "preemption/misc"},
 	{folder: "preemption/nominatednodename"},
+	{folder: "dra/ga", skip: "TestDRA/GA/(" + noScheduler + "|DeviceBindingConditions|PartitionableDevices)"},
+	{folder: "dra/default", skip: "TestDRA/default/(" + noScheduler + "|CompatibilityGroups)"},
+	{folder: "dra/api", skip: "TestDRA/(disabled|v1beta|GA-1.35)|TestDRA/.*/(" + noScheduler + ")"},
+	{folder: "dra/all", skip: "TestDRA/all/(" + noScheduler + ")"},
 }
+
+// noScheduler matches tests of test/integration/dra that are about the API server or a controller.
+const noScheduler = "AdminAccess|Convert|ControllerManagerMetrics|EvictCluster|MaxResourceSlice|Pod$|" +
+	"PublishResourceSlices|ResourceClaimDeviceStatus|ResourceSliceController|ResourceSliceFieldSelectors"
 
 func suiteIn(folder string) (suite, error) {
 	at := slices.IndexFunc(suites, func(s suite) bool { return s.folder == filepath.Clean(folder) })
@@ -57,6 +68,14 @@ func suiteIn(folder string) (suite, error) {
 		return suite{}, fmt.Errorf("there are no tests in %q, but in %s", folder, strings.Join(folders, ", "))
 	}
 	return suites[at], nil
+}
+
+// path is where its package is in Kubernetes' module.
+func (s suite) path() string {
+	if strings.HasPrefix(s.folder, "dra/") {
+		return path.Join("test/integration", s.folder)
+	}
+	return path.Join("test/integration/scheduler", s.folder)
 }
 
 // name is the folder as the name of a file.

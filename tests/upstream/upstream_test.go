@@ -40,9 +40,28 @@ func TestTheStandInFitsThePinnedRelease(t *testing.T) {
 		}
 	}
 	for _, s := range suites {
-		if _, err := os.Stat(filepath.Join(module, "test", "integration", "scheduler", s.folder)); err != nil {
+		if _, err := os.Stat(filepath.Join(module, s.path())); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestSuitesAreFoundByTheirFolders(t *testing.T) {
+	for folder, want := range map[string]string{
+		".":               "test/integration/scheduler",
+		"preemption/misc": "test/integration/scheduler/preemption/misc",
+		"dra/ga/":         "test/integration/dra/ga",
+	} {
+		s, err := suiteIn(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.path(); got != want {
+			t.Errorf("%s is in %s, not in %s", folder, got, want)
+		}
+	}
+	if _, err := suiteIn("queueing"); err == nil {
+		t.Error("a folder that is left out was found")
 	}
 }
 

@@ -25,6 +25,7 @@ using ClaimPtr = std::shared_ptr<const api::ResourceClaim>;
 //                              has been shown, and counts until that has caught up
 //             RemovePending    the devices stay taken by the claim as it is now
 //   Unreserve: RemovePending   the devices are free again, unless the claim as it is now has them
+//              BeginRemoval    the pod's reservation goes, too; EndRemoval once that is answered
 //
 // A claim is *latest* as it was assumed, if it was and nothing newer has been shown, else as shown.
 //
@@ -53,6 +54,14 @@ class ClaimTracker {
   // `claim` is what the API server answered to a write. Error: there is no such claim, or what has
   // been shown is newer.
   virtual Result<void> Assume(ClaimPtr claim) = 0;
+
+  // A write is to take the consumer out of the claim's status.reservedFor. Until that is answered
+  // no pod may count on the reservation, even where the latest version still has it. False: it is
+  // so already.
+  virtual bool BeginRemoval(std::string_view uid, std::string_view consumer_uid) = 0;
+  // The write is answered, or not to be sent after all.
+  virtual void EndRemoval(std::string_view uid, std::string_view consumer_uid) = 0;
+  virtual bool IsBeingRemoved(std::string_view uid, std::string_view consumer_uid) const = 0;
 
   // What holds devices: of each claim the latest version, or what is pending where that has no
   // allocation. The number grows with each change of that.

@@ -168,7 +168,9 @@ class ResultMaker {
       const bool of_device = chosen.slice->each_device_chooses();
       const auto& node_name = of_device ? device.node_name : slice.node_name;
       const auto& selector = of_device ? device.node_selector : slice.node_selector;
-      if (node_name.has_value() || device.binds_to_node.value_or(false)) {
+      // Upstream's "stable" allocator does not know devices that bind to a node.
+      const bool binds = device.binds_to_node.value_or(false) && !features_.UsesStable();
+      if (node_name.has_value() || binds) {
         term = {};
         term.match_fields.push_back({"metadata.name", "In", {node_.metadata.name}});
         return api::NodeSelector{{std::move(term)}};

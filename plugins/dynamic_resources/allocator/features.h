@@ -26,8 +26,8 @@ struct AllocatorFeatures {
   }
 
   // Whether upstream chooses its "stable" allocator, which does not know what came with shares: a
-  // request's capacity is passed over, distinctAttribute is an error, and selectors see no
-  // allowMultipleAllocations.
+  // request's capacity is passed over, distinctAttribute is an error, selectors see no
+  // allowMultipleAllocations, and bindsToNode is passed over.
   bool UsesStable() const {
     return !UsesExperimental() && !consumable_capacity && !device_binding_and_status &&
            !fractional_capacity_range;

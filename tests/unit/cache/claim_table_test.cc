@@ -142,6 +142,17 @@ TEST_F(ClaimTableTest, AClaimThatWasMadeAgainUnderItsNameIsAnotherOne) {
   EXPECT_THAT(Held(), IsEmpty());
 }
 
+TEST_F(ClaimTableTest, OneReservationIsRemovedOnceAtATime) {
+  EXPECT_FALSE(table_.IsBeingRemoved("c-uid", "p-uid"));
+  EXPECT_TRUE(table_.BeginRemoval("c-uid", "p-uid"));
+  EXPECT_FALSE(table_.BeginRemoval("c-uid", "p-uid"));
+  EXPECT_TRUE(table_.IsBeingRemoved("c-uid", "p-uid"));
+  EXPECT_FALSE(table_.IsBeingRemoved("c-uid", "q-uid"));
+  EXPECT_FALSE(table_.IsBeingRemoved("d-uid", "p-uid"));
+  table_.EndRemoval("c-uid", "p-uid");
+  EXPECT_FALSE(table_.IsBeingRemoved("c-uid", "p-uid"));
+}
+
 TEST_F(ClaimTableTest, TheClaimOfExtendedResourcesIsFoundByItsPod) {
   const api::Pod pod = *test::MakePod().Name("p").Uid("pod-uid").Ptr();
   EXPECT_EQ(table_.FindExtendedResourceClaim(pod), nullptr);

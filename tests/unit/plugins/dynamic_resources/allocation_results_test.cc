@@ -117,6 +117,19 @@ TEST(AllocationResultsTest, TheNodeSelectorIsWhereAllDevicesCanBeReached) {
   }
 }
 
+TEST(AllocationResultsTest, TheStableAllocatorDoesNotKnowDevicesThatBindToANode) {
+  for (const bool binding_conditions : {false, true}) {
+    AllocatorFixture f(AllocatorFeatures{.device_binding_and_status = binding_conditions});
+    f.Add(SliceBuilder("s", "driver-a", "pool-1")
+              .AllNodes()
+              .Device(DeviceBuilder("d").BindsToNode()));
+    f.Add(ClaimBuilder("c").Request({"r", "any"}));
+    ASSERT_NE(f.Allocate(), "");
+    EXPECT_EQ(SelectorText(f.results[0]),
+              binding_conditions ? "field metadata.name In node-1" : "everywhere");
+  }
+}
+
 TEST(AllocationResultsTest, ASelectorOfSeveralTermsIsNotSupported) {
   AllocatorFixture f;
   SliceBuilder slice = SliceBuilder("s", "driver-a", "pool-1").Label("zone", "z1").Devices({"d"});

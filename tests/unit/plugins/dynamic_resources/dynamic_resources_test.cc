@@ -452,6 +452,52 @@ TEST_F(DynamicResourcesTest, AReservationOutlivesAPodThatIsTriedAgainInTheSameCy
   EXPECT_EQ(handle.claims_written.Take().what, "RemoveReservation");
 }
 
+// The write that takes a reservation out may take longer than the pod's backoff, and the watch may
+// be late, too. A reload of the configuration makes another plugin meanwhile.
+TEST_F(DynamicResourcesTest, AReservationThatIsBeingTakenOutIsWrittenAgain) {
+  for (const bool reloaded : {false, true}) {
+    SCOPED_TRACE(reloaded);
+    handle.waits.clear();
+    done_.reset();
+    const std::string name = reloaded ? "b" : "a";
+    handle.ShowClaim(MakeDeviceClaim(name)
+                         .Request("gpu", "gpus")
+                         .Allocated("n1", "gpu-0")
+                         .OnNode("n1")
+                         .ReservedFor("p", "p-uid")
+                         .Obj());
+    Reserve(PodWith({name}), "n1");
+    plugin_->Unreserve(state, *info_, "n1");
+    auto removal = handle.claims_written.Take();
+    ASSERT_EQ(removal.what, "RemoveReservation");
+
+    if (reloaded) plugin_ = std::make_unique<DynamicResources>(DynamicResourcesArgs(), handle);
+    Reserve(PodWith({name}), "n1");
+    StartPreBind("n1");
+    ASSERT_FALSE(done_);
+    ASSERT_EQ(handle.waits.size(), 1u);
+    const test::FakeHandle::Wait wait = handle.waits.front();
+    EXPECT_FALSE(wait.wait.check());
+    EXPECT_THAT(handle.claims_written.requests, IsEmpty());
+
+    removal.claim.metadata.resource_version = "2";
+    removal.claim.status.reserved_for.clear();
+    removal.done({.claim = std::make_shared<const api::ResourceClaim>(removal.claim)});
+    handle.RunPosted();
+    EXPECT_THAT(handle.claim_table.Find("default", name)->status.reserved_for, IsEmpty());
+    EXPECT_TRUE(wait.wait.check());
+    wait.done({});
+    auto read = handle.claims_written.Take();
+    ASSERT_EQ(read.what, "Read");
+    read.done({.claim = std::make_shared<const api::ResourceClaim>(removal.claim)});
+    ASSERT_EQ(handle.claims_written.requests.size(), 1u);
+    EXPECT_EQ(handle.claims_written.requests[0].claim.status.reserved_for.size(), 1u);
+    EXPECT_EQ(Answer("3"), "WriteStatus");
+    ASSERT_TRUE(done_);
+    EXPECT_TRUE(done_->ok()) << done_->message;
+  }
+}
+
 TEST_F(DynamicResourcesTest, WaitsForADevicesConditionsAreCounted) {
   api::ResourceSlice slice = MakeNodeSlice("n1", 3);
   slice.spec.devices[0].binding_conditions = {"attached"};
@@ -600,6 +646,29 @@ TEST_F(DynamicResourcesTest, AClaimThatWasMadeHoldsItsDevicesBeforeTheWatchShows
   handle.RunPosted();
   EXPECT_EQ(handle.claim_table.pending(), 0u);
   EXPECT_THAT(Held(), ElementsAre("made:n1/gpu-0"));
+}
+
+// The API server refuses a status without mappings.
+TEST_F(DynamicResourcesTest, AClaimThatOnlyAPodsOverheadAsksForFailsAsInKubeScheduler) {
+  MapExtendedResource();
+  const api::Pod overhead = MakePod().Name("p").Uid("p-uid").Overhead({{"example.com/gpu", "1"}});
+  Reserve(overhead, "n1");
+  StartPreBind("n1");
+  const auto made = MakeDeviceClaim("made").Obj();
+  auto create = handle.claims_written.Take();
+  EXPECT_THAT(create.claim.spec.devices.requests, IsEmpty());
+  create.done({.claim = std::make_shared<const api::ResourceClaim>(made)});
+  EXPECT_EQ(Answer("2"), "AddFinalizer");
+  EXPECT_EQ(Answer("3"), "WriteStatus");
+  handle.ShowClaim(made);
+  ASSERT_EQ(handle.waits.size(), 1u);
+  handle.waits[0].done({});
+  EXPECT_THAT(handle.claims_written.pod_writes, IsEmpty());
+  ASSERT_TRUE(done_);
+  EXPECT_EQ(done_->code, Code::kError);
+  EXPECT_EQ(
+      done_->message,
+      "nil or empty request mappings, no update of pod default/p ExtendedResourceClaimStatus");
 }
 
 // Its writes are conflicts otherwise, and the claim stays with its finalizer.
