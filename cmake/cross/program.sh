@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: Apache-2.0
 # For the scripts that pack a program, sourced with its path in $program: what depends on the processor that it is for.
 #   architecture   in Debian's words, such as arm64

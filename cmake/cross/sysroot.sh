@@ -65,7 +65,7 @@ for deb in "$work"/archives/*.deb; do
   dpkg-deb --fsys-tarfile "$deb" | tar --extract --directory "$root" --keep-directory-symlink --no-same-owner
 done
 # Programs of it are not run, and what a system writes to is that of the machine.
-rm -rf "$root"/{,usr/}{bin,games,sbin} "$root"/{boot,dev,home,media,mnt,opt,proc,root,run,srv,sys,tmp,var}
+(cd "$root" && rm -rf bin boot dev home media mnt opt proc root run sbin srv sys tmp usr/bin usr/games usr/sbin var)
 # Links from the root of that system lead out of it.
 while IFS= read -r -d '' link; do
   target=$(readlink "$link")
