@@ -75,9 +75,13 @@ function(berth_precompile target header)
     # What clang precompiles names the checkout's folder. ccache takes this sum for it (CCACHE_PCH_EXTSUM), so it knows
     # the objects in another checkout.
     set(sum ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.pch.sum)
+    set(machine)
+    if(CMAKE_CROSSCOMPILING)
+      set(machine " '--target=${CMAKE_CXX_COMPILER_TARGET}' '--sysroot=${CMAKE_SYSROOT}'")
+    endif()
     add_custom_command(
       OUTPUT ${sum}
-      COMMAND sh -c "'${CMAKE_CXX_COMPILER}' -std=c++20 -x c++ -w -E -P -MD -MF '${sum}.d' -MT '${sum}' \
+      COMMAND sh -c "'${CMAKE_CXX_COMPILER}'${machine} -std=c++20 -x c++ -w -E -P -MD -MF '${sum}.d' -MT '${sum}' \
                      -I '${PROJECT_SOURCE_DIR}/include' -I '${PROJECT_SOURCE_DIR}' \
                      '-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=' \
                      '${PROJECT_SOURCE_DIR}/cmake/precompiled/${header}' | sha256sum >'${sum}'"

@@ -18,7 +18,7 @@ function(berth_unit_tests room)
   add_test(NAME ${room} COMMAND ${room}_test --gtest_brief=1
            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set(timeout 300)
-  if(BERTH_SANITIZE)
+  if(BERTH_SANITIZE OR CMAKE_CROSSCOMPILING)
     set(timeout 1800)
   endif()
   set_tests_properties(${room} PROPERTIES TIMEOUT ${timeout} LABELS unit)

@@ -28,10 +28,17 @@ endif()
 if(BERTH_REPRODUCIBLE)
   # In debug information and assertions; the build id is a sum over them, too.
   add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)
+  if(CMAKE_SYSROOT)
+    add_compile_options(-ffile-prefix-map=${CMAKE_SYSROOT}/=/)
+  endif()
 endif()
 
 # The same source gives the same decisions on every machine: no fused multiply-add.
 add_compile_options(-ffp-contract=off)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  # As on amd64.
+  add_compile_options(-fsigned-char)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   # Every server since 2009 counts bits in one instruction; the baseline calls a function for it.
   add_compile_options($<$<CONFIG:Release>:-march=x86-64-v2>)

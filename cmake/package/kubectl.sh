@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Packs a program of the preset ship as a plugin of kubectl for any Linux: with the libraries of this machine that it
-# needs, the C library and its loader among them. Files are those of the image (deploy/image/root.sh).
+# Packs a program of the preset ship as a plugin of kubectl for any Linux: with the libraries that it needs, the C
+# library and its loader among them. Files are those of the image (deploy/image/root.sh).
 #
 # Usage: kubectl.sh <program> <folder>
 #   Writes <folder>/kubectl-berth-<version>-linux-<architecture>.tar.gz. Times in it are SOURCE_DATE_EPOCH, else the
@@ -14,6 +14,8 @@ cd "$(dirname "$0")/../.."
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export LC_ALL=C TZ=UTC
 umask 022
+# shellcheck source=cmake/cross/program.sh
+source cmake/cross/program.sh
 version=$(sed -n 's/^project(Berth VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 
 work=$(mktemp -d)
@@ -40,4 +42,4 @@ exec "\$here/lib/$(basename "$loader")" --argv0 kubectl-berth --library-path "\$
 END
 chmod 755 "$plugin/kubectl-berth" "$plugin/berth" "$plugin/lib/$(basename "$loader")"
 tar --create --directory "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=gnu \
-  kubectl-berth | gzip -9n >"$folder/kubectl-berth-$version-linux-$(dpkg --print-architecture).tar.gz"
+  kubectl-berth | gzip -9n >"$folder/kubectl-berth-$version-linux-$architecture.tar.gz"

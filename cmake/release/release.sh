@@ -6,13 +6,14 @@
 # What depends on the architecture is its parts: image, packages, debug information, bill of materials. The rest joins
 # the parts of all architectures: one image, chart and manifests that name it by digest, a plugin of kubectl, provenance.
 #
-# Usage: release.sh [<version>] [--dry-run | --tagged] [--parts | --join] [--program <file>]
+# Usage: release.sh [<version>] [--dry-run | --tagged] [--native] [--parts | --join] [--program <file>]...
 #   --dry-run   the tree need not have the version: copies of it get the version. Each copy keeps what it has
 #               compiled for the next dry run; a release compiles everything
 #   --tagged    the commit has the version's tag already; without <version> it is that tag's
-#   --parts     makes the parts of this machine's architecture, and nothing of the rest
+#   --native    for this machine's architecture only; without it amd64 builds for arm64, too (cmake/cross)
+#   --parts     makes the parts, and nothing of the rest
 #   --join      builds nothing: the parts of all architectures are in .build/parts
-#   --program   packs this program instead of building one, twice; for tests of the rest
+#   --program   packs this program, for what it is for, instead of building any, twice; for tests of the rest
 # Writes to .build/release-<version>/, to which .build/released leads, and works in $BERTH_CACHE/release. BERTH_BUILDER
 # is the address of who runs it, for the provenance.
 set -euo pipefail
@@ -21,14 +22,15 @@ tree=$PWD
 die() { printf 'release: %s\n' "$*" >&2; exit 1; }
 say() { printf '== %s\n' "$*" >&2; }
 
-version="" dry_run="" tagged="" parts="" join="" program=""
+version="" dry_run="" tagged="" native="" parts="" join="" programs=()
 while [ $# -gt 0 ]; do
   case $1 in
     --dry-run) dry_run=1 ;;
     --tagged) tagged=1 ;;
+    --native) native=1 ;;
     --parts) parts=1 ;;
     --join) join=1 ;;
-    --program) program=$(realpath "${2:?--program needs a file}"); shift ;;
+    --program) programs+=("$(realpath "${2:?--program needs a file}")"); shift ;;
     -*) die "unknown option $1" ;;
     *) [ -z "$version" ] || die "one version, please"; version=$1 ;;
   esac
@@ -45,7 +47,7 @@ fi
 # --- The tree -----------------------------------------------------------------------------------
 [ -z "$(git status --porcelain)" ] || die "the tree has changes that are not committed"
 if [ -z "$dry_run" ]; then
-  [ -z "$program" ] || die "--program goes with --dry-run only: a release is built"
+  [ ${#programs[@]} -eq 0 ] || die "--program goes with --dry-run only: a release is built"
   grep -q "^project(Berth VERSION $version " CMakeLists.txt || die "CMakeLists.txt has another version: cmake/release/set_version.sh $version"
   grep -q "^## $version - " CHANGELOG.md || die "CHANGELOG.md has no section for $version"
   for page in docs/compatibility.md docs/upgrading.md; do
@@ -71,23 +73,40 @@ pack() {
     --mtime="@$SOURCE_DATE_EPOCH" --format=gnu --transform "s,^\.,$2,S" . | gzip -9n >"$3"
 }
 
+# What is built: the release of this machine's architecture, and of arm64.
+presets=(ship)
+if [ -z "$native" ] && [ "$(dpkg --print-architecture)" = amd64 ]; then presets+=(ship-arm64); fi
+
+# check_program <program>: is it what a release has?
+check_program() (
+  program=$1
+  # shellcheck source=cmake/cross/program.sh
+  source cmake/cross/program.sh
+  cmake/checks/hardening.sh "$program" >&2 || die "the program for $architecture lacks what a release has"
+  cmake/checks/hardening.sh "${program%/bin/*}/lib/berth/plugins/legacy.so" --linked >&2 ||
+    die "its plugin library for $architecture lacks what a release has"
+  [[ $("${run[@]}" "$program" version) == *"v$version"* ]] || die "the program for $architecture has another version"
+)
+
 # make_parts <copy of the tree> <folder for the files>
 make_parts() (
   cd "$1"
-  local built=$program
-  if [ -z "$built" ]; then
+  local built=("${programs[@]}") preset program
+  if [ ${#built[@]} -eq 0 ]; then
     # Neither copy is given what the other has compiled.
     if [ -n "$dry_run" ]; then export CCACHE_DIR=$1.ccache; else export CCACHE_DISABLE=1; fi
-    cmake --preset ship >"$1.log" 2>&1 || { cat "$1.log" >&2; die "cmake failed"; }
-    cmake --build --preset ship --parallel "${BERTH_JOBS:-$(nproc)}" >&2
-    built=.build/ship/bin/berth
-    cmake/checks/hardening.sh "$built" >&2 || die "the program lacks what a release has"
-    cmake/checks/hardening.sh .build/ship/lib/berth/plugins/legacy.so --linked >&2 || die "its plugin library lacks what a release has"
-    [[ $("$built" version) == *"v$version"* ]] || die "the program has another version"
+    for preset in "${presets[@]}"; do
+      cmake --preset "$preset" >"$1.log" 2>&1 || { cat "$1.log" >&2; die "cmake failed"; }
+      cmake --build --preset "$preset" --parallel "${BERTH_JOBS:-$(nproc)}" >&2
+      check_program "$PWD/.build/$preset/bin/berth"
+      built+=("$PWD/.build/$preset/bin/berth")
+    done
   fi
-  deploy/image/build.sh "$built" "$2" >&2
-  cmake/package/build.sh "$built" "$2"
-  cmake/package/kubectl.sh "$built" "$2"
+  for program in "${built[@]}"; do
+    deploy/image/build.sh "$program" "$2" >&2
+    cmake/package/build.sh "$program" "$2"
+    cmake/package/kubectl.sh "$program" "$2"
+  done
 )
 
 # make_rest <copy of the tree> <folder with the parts, for the files>
@@ -152,7 +171,7 @@ mv "${copies[0]}.files" "$files"
 rm -rf "${copies[1]}.files"
 ln -sfn "release-$version" "$tree/.build/released"
 if [ -n "$parts" ]; then
-  say "Parts for one architecture, made twice, the same byte for byte: $files"
+  say "Parts, made twice, the same byte for byte: $files"
   exit
 fi
 (cd "$files" && sha256sum -- * >SHA256SUMS)

@@ -16,7 +16,8 @@ cd "$(dirname "$0")/../.."
 version=$(sed -n 's/^project(Berth VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 revision=${BERTH_REVISION:-$(git describe --always --abbrev=40 --dirty --exclude='*')}
-architecture=$(dpkg --print-architecture)
+# shellcheck source=cmake/cross/program.sh
+source cmake/cross/program.sh
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

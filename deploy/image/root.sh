@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Puts together the root file system of Berth's image: the program with its plugin libraries, the
 # shared libraries that these need and no others, and what tells people and scanners where each comes
-# from. All but what is Berth's own are files of this machine's Debian packages. There is no shell, no
-# package manager and no home. Plugin libraries are taken from ../lib/berth/plugins beside the
-# program's folder, which is where the program looks for them in the image, too.
+# from. All but what is Berth's own are files of Debian packages: this machine's, or for another
+# processor those of cmake/cross/sysroot.sh. There is no shell, no package manager and no home. Plugin
+# libraries are taken from ../lib/berth/plugins beside the program's folder, which is where the program
+# looks for them in the image, too.
 #
 # Usage: root.sh <program> <folder> [<debug file>]
 #   <folder> is made and must not exist; <debug file> gets the program's debug information, which gdb
-#   finds by build id. OBJCOPY names another objcopy, for a program of another architecture.
+#   finds by build id.
 set -euo pipefail
 shopt -s nullglob
 program=$1 root=$2 debug=${3:-}
-objcopy=${OBJCOPY:-objcopy}
+# shellcheck source=cmake/cross/program.sh
+source "$(dirname "$0")/../../cmake/cross/program.sh"
 export LC_ALL=C
 umask 022
 
@@ -45,11 +47,6 @@ cp "$(dirname "$0")/../../LICENSE" "$root/usr/share/doc/berth/LICENSE"
 
 # --- Its libraries ------------------------------------------------------------------------------
 interpreter=$(readelf -lW "$program" | sed -n 's/.*program interpreter: \(.*\)]/\1/p')
-case $(readelf -hW "$program") in
-  *X86-64*) architecture=amd64 triplet=x86_64-linux-gnu ;;
-  *AArch64*) architecture=arm64 triplet=aarch64-linux-gnu ;;
-  *) die "$program is for no architecture that is known here" ;;
-esac
 
 files=()
 # take <path> [<path in the image>]: the file that the path leads to.
@@ -62,7 +59,7 @@ take() {
 needed() { readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 
 # The loader, where the program looks for it; /lib and /lib64 lead to /usr.
-take "$interpreter" "/usr$interpreter"
+take "$system$interpreter" "/usr$interpreter"
 chmod 755 "$root/usr$interpreter"
 mapfile -t queue < <(needed "$program"; for plugin in "${plugins[@]}"; do needed "$plugin"; done)
 declare -A taken=(["$(basename "$interpreter")"]=1)
@@ -72,7 +69,7 @@ while [ ${#queue[@]} -gt 0 ]; do
   [ -z "${taken[$library]:-}" ] || continue
   taken[$library]=1
   # A folder that the loader knows without ld.so.cache.
-  path=/usr/lib/$triplet/$library
+  path=$system/usr/lib/$triplet/$library
   [ -e "$path" ] || die "there is no $library for $architecture"
   take "$path" "/usr/lib/$triplet/$library"
   chmod 644 "$root/usr/lib/$triplet/$library"
@@ -93,15 +90,15 @@ END
 printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
 
 # Mozilla's, out of the package: this machine's own bundle may hold more.
-for certificate in /usr/share/ca-certificates/mozilla/*.crt; do cat "$certificate"; done \
+for certificate in "$system"/usr/share/ca-certificates/mozilla/*.crt; do cat "$certificate"; done \
   >"$root/etc/ssl/certs/ca-certificates.crt"
 [ -s "$root/etc/ssl/certs/ca-certificates.crt" ] || die "package ca-certificates is not installed"
 ln -s ../../../etc/ssl/certs/ca-certificates.crt "$root/usr/lib/ssl/cert.pem"
 
 # Scanners take from these which Debian it is, and so which advisories concern it.
-cp -L /etc/os-release "$root/usr/lib/os-release"
+cp -L "$system/etc/os-release" "$root/usr/lib/os-release"
 ln -s ../usr/lib/os-release "$root/etc/os-release"
-cp /etc/debian_version "$root/etc/debian_version"
+cp "$system/etc/debian_version" "$root/etc/debian_version"
 
 # --- Which packages, under which licences -------------------------------------------------------
 # dpkg knows some files by their path of before the merge of /lib into /usr/lib.
@@ -117,13 +114,13 @@ done
 mapfile -t packages < <(printf '%s\n' "${packages[@]}" | sort -u)
 data=(base-files ca-certificates)
 for package in "${packages[@]}" "${data[@]}" "${header_only[@]}"; do
-  copyright=/usr/share/doc/$package/copyright
+  copyright=$system/usr/share/doc/$package/copyright
   [ -e "$copyright" ] || die "package $package has no licence at $copyright"
   mkdir -p "$root/usr/share/doc/$package"
   cp -L "$copyright" "$root/usr/share/doc/$package/copyright"
 done
 mkdir -p "$root/usr/share/common-licenses"
-for licence in /usr/share/common-licenses/*; do
+for licence in "$system"/usr/share/common-licenses/*; do
   cp -P "$licence" "$root/usr/share/common-licenses/"
 done
 # describe <package> <folder>: into a file of its own, as Debian's images without dpkg have it.

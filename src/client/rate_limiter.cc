@@ -82,8 +82,11 @@ Duration TokenBucket::UntilNext(Time now) const {
   if (qps_ < 0) return Duration::zero();
   const double missing = kAlmostOne - TokensAt(now);
   if (missing <= 0) return Duration::zero();
-  if (qps_ == 0) return std::chrono::hours(24);
-  return Duration(static_cast<int64_t>(std::ceil(missing / qps_ * 1e9)));
+  constexpr Duration kLongest = std::chrono::hours(24);
+  // Of numbers that no int64_t has, each processor makes another one.
+  const double nanos = std::ceil(missing / qps_ * 1e9);
+  if (!(nanos < static_cast<double>(kLongest.count()))) return kLongest;
+  return Duration(static_cast<int64_t>(nanos));
 }
 
 RequestQueue::RequestQueue(double qps, int burst, const RequestSlots* slots)

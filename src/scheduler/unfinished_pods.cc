@@ -49,7 +49,8 @@ void UnfinishedPods::Begin(std::string_view uid) {
   std::array<uint64_t, kWords> words{};
   uid.copy(reinterpret_cast<char*>(words.data()), sizeof(words));
   version_.fetch_add(1, std::memory_order_acq_rel);
-  for (size_t i = 0; i < kWords; ++i) uid_[i].store(words[i], std::memory_order_relaxed);
+  // Who sees one of these sees the odd number, on processors that write in another order, too.
+  for (size_t i = 0; i < kWords; ++i) uid_[i].store(words[i], std::memory_order_release);
   version_.fetch_add(1, std::memory_order_release);
 }
 

@@ -44,6 +44,15 @@ TEST(TokenBucketTest, NegativeQpsMeansNoLimit) {
   EXPECT_EQ(bucket.UntilNext(clock.Now()), Duration::zero());
 }
 
+TEST(TokenBucketTest, WaitsADayAtMost) {
+  base::VirtualClock clock;
+  for (const double qps : {0.0, 1e-12, 1e-5}) {
+    TokenBucket bucket(qps, 1);
+    EXPECT_TRUE(bucket.TryTake(clock.Now()));
+    EXPECT_EQ(bucket.UntilNext(clock.Now()), std::chrono::hours(24)) << qps;
+  }
+}
+
 TEST(TokenBucketTest, TimeThatGoesBackwardsGivesNoTokens) {
   base::VirtualClock clock;
   TokenBucket bucket(10, 1);
