@@ -68,6 +68,19 @@ Result<QueueingHint> AfterDetach(const api::Pod& pod, const api::ObjectPtr& old_
   return QueueingHint::kQueueSkip;
 }
 
+// Upstream does not look at it: a claim that got a volume may need no driver that its class named,
+// and no place of its own where another pod of the claim is.
+Result<QueueingHint> AfterClaimBound(const api::Pod& pod, const api::ObjectPtr& old_object,
+                                     const api::ObjectPtr& new_object) {
+  const auto change = AsUpdate<api::PersistentVolumeClaim>(old_object, new_object);
+  if (!change) return Fail(change.error());
+  if (change->old_object == nullptr) return Fail("the event has no old object");
+  if (change->old_object->spec.volume_name == change->new_object->spec.volume_name) {
+    return QueueingHint::kQueueSkip;
+  }
+  return AfterClaim(pod, old_object, new_object);
+}
+
 // Which events may let a node attach what NodeVolumeLimits kept off it.
 std::vector<ClusterEventWithHint> VolumeLimitEvents() {
   return {
@@ -75,6 +88,7 @@ std::vector<ClusterEventWithHint> VolumeLimitEvents() {
       {{EventResource::kCsiNode, action::kUpdate}, AfterCsiNodeUpdate},
       {{EventResource::kAssignedPod, action::kDelete}, AfterPodDelete},
       {{EventResource::kPersistentVolumeClaim, action::kAdd}, AfterClaim},
+      {{EventResource::kPersistentVolumeClaim, action::kUpdate}, AfterClaimBound},
       {{EventResource::kVolumeAttachment, action::kDelete}, AfterDetach},
   };
 }

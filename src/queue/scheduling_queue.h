@@ -219,8 +219,6 @@ class SchedulingQueue {
   void MoveAllToActiveOrBackoffQueue(const ClusterEvent& event, const api::ObjectPtr& old_object,
                                      const api::ObjectPtr& new_object, Time now,
                                      const PodPredicate& concerns = nullptr);
-  // Whether a plugin of any profile registered for the event.
-  bool IsOfInterest(const ClusterEvent& event) { return state_.hints().Match(event).of_interest; }
   // The profiles have changed: from now on these hints count, and every parked pod, gated ones
   // included, is moved as by an event that concerns all.
   void ReplaceHints(std::vector<ProfileHints> profiles, Time now);

@@ -410,6 +410,18 @@ TEST_F(NodeVolumeLimitsTest, QueuesWhenVolumesAreFreedOrAClaimComes) {
             "skip");
 }
 
+TEST_F(NodeVolumeLimitsTest, QueuesWhenAClaimOfThePodGetsItsVolume) {
+  const ClusterEvent change{EventResource::kPersistentVolumeClaim, action::kUpdate};
+  const api::Pod pod = MakePod().Name("web").ClaimVolume("c0");
+  api::PersistentVolumeClaim bound = Claim("c0");
+  bound.spec.volume_name = "v0";
+  EXPECT_EQ(Hint(plugin_, change, pod, AnyObject(Claim("c0")), AnyObject(bound)), "queue");
+  EXPECT_EQ(Hint(plugin_, change, pod, AnyObject(bound), AnyObject(bound)), "skip");
+  EXPECT_EQ(Hint(plugin_, change, MakePod().Name("web").ClaimVolume("c1"), AnyObject(Claim("c0")),
+                 AnyObject(bound)),
+            "skip");
+}
+
 TEST_F(NodeVolumeLimitsTest, QueuesWhenAVolumeIsDetached) {
   const ClusterEvent detach{EventResource::kVolumeAttachment, action::kDelete};
   const api::ObjectPtr of_driver = AnyObject(Attachment("a", kDriver, "n", "c1"));
