@@ -193,9 +193,7 @@ std::optional<std::string> TypeProblem(const ConfigValue& document) {
   };
   const std::string kind = text("kind");
   const std::string api_version = text("apiVersion");
-  if (kind.empty()) {
-    return "Object 'Kind' is missing: must be kind: " + std::string(kKind);
-  }
+  if (kind.empty()) return "Object 'Kind' is missing: must be kind: " + std::string(kKind);
   if (api_version.empty()) {
     return "Object 'apiVersion' is missing: must be apiVersion: " + std::string(kApiVersion);
   }
@@ -328,9 +326,7 @@ Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view fi
                                       const KnownPlugins& known) {
   const auto read = Parse(text, file_name);
   if (!read) return Fail(read.error());
-  if (const auto problem = TypeProblem(read->value)) {
-    return Fail(Error{*problem}.Within(file_name));
-  }
+  if (const auto problem = TypeProblem(read->value)) return Fail(Error{*problem}.Within(file_name));
   auto config = DecodeFields(*read, known.hint);
   if (!config) return Fail(config.error().Within(file_name));
   SetDefaults(*config, known);

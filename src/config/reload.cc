@@ -98,9 +98,7 @@ ReloadDifference CompareForReload(const SchedulerConfiguration& running,
   }
   for (const ConfigValue& profile : old_profiles) {
     const std::string name = SchedulerName(profile);
-    if (find(new_profiles, name) == new_profiles.end()) {
-      difference.removed_profiles.push_back(name);
-    }
+    if (find(new_profiles, name) == new_profiles.end()) difference.removed_profiles.push_back(name);
   }
   return difference;
 }

@@ -361,9 +361,7 @@ Result<std::unique_ptr<Profile>> Profile::Make(const config::Profile& config,
                                                const std::vector<PluginRegistration>& registry,
                                                Handle& handle) {
   std::unique_ptr<Profile> profile(new Profile(handle));
-  if (auto built = Builder(config, registry, *profile).Build(); !built) {
-    return Fail(built.error());
-  }
+  if (auto built = Builder(config, registry, *profile).Build(); !built) return Fail(built.error());
   return profile;
 }
 

@@ -260,9 +260,7 @@ void AppendTable(const Plan& plan, const Applied& applied, std::string& out) {
     out += ": the plan is allowed now. Nothing was done.\n";
   } else {
     out += ": stopped at " + applied.why + ".\n";
-    if (applied.cordoned) {
-      out += plan.goal.name + " stays cordoned.\n";
-    }
+    if (applied.cordoned) out += plan.goal.name + " stays cordoned.\n";
   }
   if (plan.moves.empty()) return;
   explain::TextTable table;

@@ -107,9 +107,7 @@ void ReadGoal(FieldReader& fields, Plan& plan) {
   }
   fields.Read("namespace", plan.goal.namespace_);
   fields.Read("evict", plan.goal.evict);
-  if (plan.goal.evict && !plan.goal.serves_pods()) {
-    fields.Invalid("evict", "true", kEvictsForPods);
-  }
+  if (plan.goal.evict && !plan.goal.serves_pods()) fields.Invalid("evict", "true", kEvictsForPods);
 }
 
 void ReadMade(FieldReader& fields, Plan& plan) {

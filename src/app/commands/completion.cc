@@ -100,9 +100,7 @@ int ShowCompletion(const std::vector<std::string>& arguments, const std::string&
   if (shell == "zsh") script = kZsh;
   if (shell == "fish") script = kFish;
   if (shell == "kubectl") script = kKubectl;
-  if (script.empty()) {
-    return FailWith("which shell? `" + program + " bash`, zsh, fish or kubectl");
-  }
+  if (script.empty()) return FailWith("which shell? `" + program + " bash`, zsh, fish or kubectl");
   constexpr std::string_view kCommandList = "COMMANDS";
   std::string text(script);
   text.replace(text.find(kCommandList), kCommandList.size(), absl::StrJoin(CommandNames(), " "));

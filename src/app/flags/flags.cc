@@ -297,9 +297,7 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
     return tl::unexpected(Logged(versions.error().message, {}));
   }
   const auto gates = config::FeatureGates::Parse(out.feature_gates, out.gate_versions);
-  if (!gates) {
-    return tl::unexpected(Logged(gates.error().Within("--feature-gates").message, {}));
-  }
+  if (!gates) return tl::unexpected(Logged(gates.error().Within("--feature-gates").message, {}));
   if (version.asked()) {
     out.print_and_exit = version.Text();
     return out;
