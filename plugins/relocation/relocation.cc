@@ -5,7 +5,6 @@
 #include <chrono>
 #include <functional>
 #include <optional>
-#include <utility>
 
 namespace berth::plugins {
 namespace {

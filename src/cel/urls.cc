@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "src/cel/environment.h"
-#include "src/cel/go_text.h"
 #include "src/cel/url.h"
 
 namespace berth::cel {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/config/extenders.h"
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "src/config/extension_points.h"
+#include "src/config/load.h"
 
 namespace berth::config {
 namespace {

@@ -13,8 +13,6 @@
 #include "src/config/extension_points.h"
 #include "src/config/schema.h"
 #include "src/config/tables.h"
-#include "src/config/v1_schema.h"
-#include "src/config/validate.h"
 #include "src/documents/parse.h"
 
 namespace berth::config {

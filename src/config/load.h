@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,8 +55,19 @@ SchedulerConfiguration DefaultConfiguration(const KnownPlugins& known);
 Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view file_name,
                                       const KnownPlugins& known);
 
+// Checks a configuration whose defaults are set, in kube-scheduler's order and words: one problem
+// as it is, several as "[a, b]"; nullopt when there is none. Args are checked by what `known` has
+// for them; what it has nothing for is left to the plugins.
+std::optional<Error> Validate(const SchedulerConfiguration& config, const KnownPlugins& known = {});
+
 // Decode() and Validate().
 Result<SchedulerConfiguration> Load(std::string_view text, std::string_view file_name,
                                     const KnownPlugins& known);
+
+// Has NodeResourcesFit pass over the resources that extenders keep the books of
+// (managedResources[].ignoredByScheduler): if there are any they become its ignoredResources in
+// every profile, in place of those configured, as kube-scheduler has it. Errors: a profile without
+// that plugin and its args.
+Result<void> LeaveManagedResources(SchedulerConfiguration& configuration);
 
 }  // namespace berth::config

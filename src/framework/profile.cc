@@ -9,7 +9,6 @@
 
 #include "berth/field_errors.h"
 #include "berth/in_tree/handle.h"
-#include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
 #include "src/base/suggestion.h"
 #include "src/config/extension_points.h"

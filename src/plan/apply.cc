@@ -2,7 +2,6 @@
 #include "src/plan/apply.h"
 
 #include <algorithm>
-#include <map>
 #include <ranges>
 #include <utility>
 

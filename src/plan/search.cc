@@ -2,10 +2,7 @@
 #include "src/plan/search.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <functional>
 #include <map>
-#include <memory>
 #include <tuple>
 
 #include "src/explain/pod_list.h"

@@ -12,7 +12,6 @@
 #include "berth/plugin_kinds.h"
 #include "berth/result.h"
 #include "src/base/file.h"
-#include "src/informers/kinds.h"
 #include "src/recording/bytes.h"
 #include "src/recording/frame_fields.h"
 

@@ -9,7 +9,6 @@
 #include "berth/api/storage.h"
 #include "berth/label_selector.h"
 #include "berth/volumes.h"
-#include "src/simulator/volume_provisioner.h"
 
 namespace berth::simulator {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/volume_provisioner.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -11,6 +9,7 @@
 #include "berth/api/storage.h"
 #include "berth/label_selector.h"
 #include "berth/volumes.h"
+#include "src/simulator/volume_controllers.h"
 
 namespace berth::simulator {
 namespace {

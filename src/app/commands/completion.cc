@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/commands/completion.h"
-
 #include <absl/strings/str_join.h>
 
 #include <string_view>
 
 #include "src/app/command.h"
+#include "src/app/commands/commands.h"
 #include "src/app/commands/output.h"
 #include "src/app/flags/offline_flags.h"
 

@@ -25,7 +25,7 @@
 #include "src/config/plugin_features.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
-#include "src/recording/setup.h"
+#include "src/recording/recorder.h"
 #include "src/simulator/memory_api.h"
 #include "src/simulator/object_checks.h"
 

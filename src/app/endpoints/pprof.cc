@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/endpoints/pprof.h"
-
 #include <charconv>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "src/app/endpoints/endpoints.h"
 #include "src/base/file.h"
 #include "src/profiling/cpu_sampler.h"
 #include "src/profiling/heap.h"

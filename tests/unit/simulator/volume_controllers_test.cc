@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "berth/volumes.h"
-#include "src/simulator/volume_provisioner.h"
 #include "tests/support/builders.h"
 #include "tests/unit/simulator/controller_fixture.h"
 
