@@ -12,13 +12,10 @@
 #include "src/cel/type.h"
 #include "src/cel/value_ops.h"
 
-// Finds out what type parameters stand for.
-//
-// Thread safety: one thread.
-
 namespace berth::cel {
 namespace {
 
+// Finds out what type parameters stand for.
 class Unifier {
  public:
   explicit Unifier(TypeArena& arena) : arena_(arena) {}

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/cel/environment.h"
-#include "src/cel/formats.h"
+#include "src/cel/kubernetes_values.h"
 #include "src/cel/value_ops.h"
 
 namespace berth::cel {

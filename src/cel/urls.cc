@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "src/cel/environment.h"
-#include "src/cel/url.h"
+#include "src/cel/net.h"
 
 namespace berth::cel {
 namespace {

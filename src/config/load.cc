@@ -275,6 +275,23 @@ Result<Document> Parse(std::string_view text, std::string_view file_name) {
   return Document{.value = *std::move(first)};
 }
 
+constexpr std::string_view kFit = "NodeResourcesFit";
+constexpr std::string_view kIgnoredResources = "ignoredResources";
+
+bool Enables(const Plugins& plugins, std::string_view plugin) {
+  return std::any_of(
+      std::begin(kExtensionPoints), std::end(kExtensionPoints),
+      [&](const ExtensionPoint& point) { return Names((plugins.*point.set).enabled, plugin); });
+}
+
+ConfigValue With(const ConfigValue& args, ConfigValue ignored) {
+  ConfigValue::Map fields;
+  if (args.map() != nullptr) fields = *args.map();
+  std::erase_if(fields, [](const auto& field) { return field.first == kIgnoredResources; });
+  fields.emplace_back(kIgnoredResources, std::move(ignored));
+  return ConfigValue(std::move(fields), args.line());
+}
+
 }  // namespace
 
 PluginSet MergePluginSet(const PluginSet& defaults, const PluginSet& custom) {
@@ -337,6 +354,29 @@ Result<SchedulerConfiguration> Load(std::string_view text, std::string_view file
   if (!config) return config;
   if (auto problem = Validate(*config, known)) return Fail(problem->Within(file_name));
   return config;
+}
+
+Result<void> LeaveManagedResources(SchedulerConfiguration& configuration) {
+  ConfigValue::List names;
+  for (const Extender& extender : configuration.extenders) {
+    for (const ExtenderManagedResource& resource : extender.managed_resources) {
+      if (resource.ignored_by_scheduler) names.emplace_back(resource.name);
+    }
+  }
+  if (names.empty()) return {};
+  for (Profile& profile : configuration.profiles) {
+    auto& configs = profile.plugin_config;
+    auto fit = std::find_if(configs.begin(), configs.end(),
+                            [](const PluginConfig& config) { return config.name == kFit; });
+    if (fit == configs.end()) {
+      if (!Enables(profile.plugins, kFit)) {
+        return Fail("can't find NodeResourcesFitArgs in plugin config");
+      }
+      fit = configs.insert(configs.end(), {std::string(kFit), ConfigValue()});
+    }
+    fit->args = With(fit->args, ConfigValue(names));
+  }
+  return {};
 }
 
 }  // namespace berth::config

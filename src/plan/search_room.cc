@@ -13,7 +13,6 @@
 
 #include "berth/api/node.h"
 #include "src/informers/kinds.h"
-#include "src/plan/bound.h"
 #include "src/plan/search.h"
 #include "src/simulator/picture.h"
 

@@ -32,7 +32,6 @@ class Profile {
   Profile(std::vector<ValueType> types, int64_t period)
       : types_(std::move(types)), period_(period) {}
 
-  // Adds the values to those of this stack.
   void Add(const Stack& stack, const std::vector<int64_t>& values);
   void SetTime(Time start, Duration duration) { start_ = start, duration_ = duration; }
 

@@ -89,7 +89,6 @@ struct FieldDamage {
   std::string path;
   std::string reason;
 
-  // "path: reason".
   std::string ToString() const { return path.empty() ? reason : path + ": " + reason; }
   friend bool operator==(const FieldDamage&, const FieldDamage&) = default;
 };
