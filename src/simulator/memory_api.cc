@@ -105,12 +105,11 @@ void PatchAnnotations(const ConfigValue& patch, api::StringMap& annotations) {
   if (changes == nullptr || changes->map() == nullptr) return;
   for (const auto& change : *changes->map()) {
     const std::string& key = change.first;
-    const ConfigValue& value = change.second;
-    std::erase_if(annotations, [&key](const auto& entry) { return entry.first == key; });
-    if (value.string() == nullptr) continue;
-    const auto at =
-        std::ranges::lower_bound(annotations, key, {}, &api::StringMap::value_type::first);
-    annotations.emplace(at, key, *value.string());
+    if (const std::string* value = change.second.string()) {
+      api::Put(key, *value, annotations);
+    } else {
+      std::erase_if(annotations, [&key](const auto& entry) { return entry.first == key; });
+    }
   }
 }
 

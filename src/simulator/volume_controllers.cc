@@ -247,7 +247,7 @@ VolumeControllers::VolumePtr VolumeControllers::FindVolumeFor(
 void VolumeControllers::Bind(VolumePtr volume, const ClaimPtr& claim) {
   auto bound = std::make_shared<api::PersistentVolume>(*volume);
   if (!bound->spec.claim_ref) {
-    SetAnnotation(bound->metadata.annotations, kBoundByControllerAnnotation, kYes);
+    api::Put(kBoundByControllerAnnotation, kYes, bound->metadata.annotations);
   }
   bound->spec.claim_ref = {"PersistentVolumeClaim",
                            claim->metadata.namespace_,
@@ -258,10 +258,10 @@ void VolumeControllers::Bind(VolumePtr volume, const ClaimPtr& claim) {
   bound->status.phase = api::kVolumeBound;
   auto taken = std::make_shared<api::PersistentVolumeClaim>(*claim);
   if (taken->spec.volume_name.empty()) {
-    SetAnnotation(taken->metadata.annotations, kBoundByControllerAnnotation, kYes);
+    api::Put(kBoundByControllerAnnotation, kYes, taken->metadata.annotations);
     taken->spec.volume_name = bound->metadata.name;
   }
-  SetAnnotation(taken->metadata.annotations, kBindCompletedAnnotation, kYes);
+  api::Put(kBindCompletedAnnotation, kYes, taken->metadata.annotations);
   taken->status.phase = api::kClaimBound;
   taken->status.access_modes = bound->spec.access_modes;
   taken->status.capacity = bound->spec.capacity;

@@ -76,9 +76,6 @@ class VolumeControllers {
   std::map<std::string, Names, std::less<>> volumes_of_;
 };
 
-// The same map with `key` set.
-void SetAnnotation(api::StringMap& annotations, std::string_view key, std::string_view value);
-
 // Makes a volume for the claim, of the size that it asks for, as a CSI driver's provisioner would:
 // reachable where the nodes have the labels, named by the driver's topology keys (CSINode), of the
 // selected node or, where none is selected, of the first node in order of name that has the driver

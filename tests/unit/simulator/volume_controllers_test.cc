@@ -74,7 +74,7 @@ class VolumeControllersTest : public test::ControllerFixture<VolumeControllers> 
   }
   static api::PersistentVolumeClaim Selected(api::PersistentVolumeClaim claim,
                                              std::string_view node) {
-    SetAnnotation(claim.metadata.annotations, kSelectedNodeAnnotation, node);
+    api::Put(kSelectedNodeAnnotation, node, claim.metadata.annotations);
     return claim;
   }
   std::string SelectedNode(const std::string& claim) {
