@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/config/reload.h"
-
 #include <algorithm>
 #include <set>
 
+#include "src/config/load.h"
 #include "src/config/write.h"
 
 namespace berth::config {

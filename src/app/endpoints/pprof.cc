@@ -7,7 +7,7 @@
 #include "src/app/endpoints/endpoints.h"
 #include "src/base/file.h"
 #include "src/profiling/cpu_sampler.h"
-#include "src/profiling/heap.h"
+#include "src/profiling/profile.h"
 #include "src/serving/shared_page.h"
 
 namespace berth::app {
