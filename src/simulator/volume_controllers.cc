@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/volume_controllers.h"
-
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -9,6 +7,7 @@
 #include "berth/api/storage.h"
 #include "berth/label_selector.h"
 #include "berth/volumes.h"
+#include "src/simulator/controllers.h"
 
 namespace berth::simulator {
 namespace {
@@ -79,14 +78,6 @@ void VolumeControllers::SeeVolume(const api::PersistentVolume* before,
   } else {
     due_claims_.insert(unbound_claims_.begin(), unbound_claims_.end());
   }
-}
-
-void VolumeControllers::Wake() {
-  if (std::exchange(awake_, true)) return;
-  executor_.Post([this] {
-    awake_ = false;
-    Work();
-  });
 }
 
 void VolumeControllers::Work() {

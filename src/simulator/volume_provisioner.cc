@@ -9,7 +9,7 @@
 #include "berth/api/storage.h"
 #include "berth/label_selector.h"
 #include "berth/volumes.h"
-#include "src/simulator/volume_controllers.h"
+#include "src/simulator/controllers.h"
 
 namespace berth::simulator {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/volume_controllers.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "berth/volumes.h"
+#include "src/simulator/controllers.h"
 #include "tests/support/builders.h"
 #include "tests/unit/simulator/controller_fixture.h"
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
@@ -15,6 +16,43 @@
 
 namespace berth::simulator {
 
+// Does its work on an API server in memory, on the executor's next turn after a change that asks
+// for it.
+//
+// Thread safety: one owner, who runs the executor too.
+class Controller {
+ public:
+  // Both must outlive it.
+  Controller(MemoryApi& api, base::Executor& executor, ControllersOf of = ControllersOf::kAll)
+      : api_(api), of_(of), executor_(executor) {}
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+ protected:
+  using Names = std::set<std::string, std::less<>>;
+
+  ~Controller() = default;
+  bool SeesTo(const api::ObjectMeta& meta) const {
+    return of_ == ControllersOf::kAll || IsOfManifest(meta);
+  }
+  void Wake() {
+    if (std::exchange(awake_, true)) return;
+    executor_.Post([this] {
+      awake_ = false;
+      Work();
+    });
+  }
+
+  MemoryApi& api_;
+  const ControllersOf of_;
+
+ private:
+  virtual void Work() = 0;
+
+  base::Executor& executor_;
+  bool awake_ = false;
+};
+
 // What kube-controller-manager and a CSI provisioner do about volumes, over an API server in
 // memory, at once and without fail:
 //
@@ -23,18 +61,9 @@ namespace berth::simulator {
 //     classes, completes the binding of volumes that name a claim, and sets the phases of both;
 //   the provisioner makes a volume for each claim of an immediate class that finds none, and for
 //     each claim with a selected node (Provision()).
-//
-// All of it is done on the executor's next turn after the change that asks for it.
-//
-// Thread safety: one owner, who runs the executor too.
-class VolumeControllers {
+class VolumeControllers final : public Controller {
  public:
-  // Both must outlive it.
-  VolumeControllers(MemoryApi& api, base::Executor& executor,
-                    ControllersOf of = ControllersOf::kAll)
-      : api_(api), executor_(executor), of_(of) {}
-  VolumeControllers(const VolumeControllers&) = delete;
-  VolumeControllers& operator=(const VolumeControllers&) = delete;
+  using Controller::Controller;
 
   // Takes a change of the API in; of every kind, in order.
   void See(const informers::InformerEvent& event);
@@ -42,15 +71,9 @@ class VolumeControllers {
  private:
   using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
   using ClaimPtr = std::shared_ptr<const api::PersistentVolumeClaim>;
-  using Names = std::set<std::string, std::less<>>;
 
   void SeeVolume(const api::PersistentVolume* before, const api::PersistentVolume* after);
-  bool SeesTo(const api::ObjectMeta& meta) const {
-    return of_ == ControllersOf::kAll || IsOfManifest(meta);
-  }
-  // Does what is due, on the executor's next turn.
-  void Wake();
-  void Work();
+  void Work() override;
 
   void MakeClaimsOf(const std::string& pod_key);
   void SyncVolume(const std::string& name);
@@ -62,10 +85,6 @@ class VolumeControllers {
   VolumePtr FindVolumeFor(const api::PersistentVolumeClaim& claim, bool waits_for_consumer) const;
   void Bind(VolumePtr volume, const ClaimPtr& claim);
 
-  MemoryApi& api_;
-  base::Executor& executor_;
-  const ControllersOf of_;
-  bool awake_ = false;
   // Keys of what has to be looked at.
   Names due_pods_;
   Names due_volumes_;
@@ -91,5 +110,40 @@ class VolumeControllers {
 // nullptr: no volume can be made, or not there.
 std::shared_ptr<const api::PersistentVolume> Provision(MemoryApi& api,
                                                        const api::PersistentVolumeClaim& claim);
+
+// What kube-controller-manager does about ResourceClaims, over an API server in memory, at once and
+// without fail:
+//
+//   a pod's claims are made from their templates, and named in status.resourceClaimStatuses;
+//   a claim is no longer reserved for a pod that is done or gone; without any reservation left it
+//     is deallocated, and deleted if it was made for that pod.
+class ClaimController final : public Controller {
+ public:
+  using Controller::Controller;
+
+  // Takes a change of the API in; of every kind, in order.
+  void See(const informers::InformerEvent& event);
+
+ private:
+  void SeePod(const api::Pod* before, const api::Pod* after);
+  void SeeEndOf(const api::Pod& pod);
+  void Work() override;
+
+  void MakeClaimsOf(const std::string& pod_key);
+  // The name of the claim made for that entry of the pod's.
+  std::string MakeClaim(const api::Pod& pod, const api::PodResourceClaim& entry,
+                        const api::ResourceClaimTemplate& from);
+  void SyncClaim(const std::string& key);
+  bool IsGone(std::string_view pod_namespace, std::string_view name, const std::string& uid) const;
+
+  uint64_t made_ = 0;
+  // Keys of what has to be looked at.
+  Names due_pods_;
+  Names due_claims_;
+  // Keys of pods, by that of the template that they wait for.
+  std::map<std::string, Names, std::less<>> waiting_;
+  // Uids of pods that are done or gone.
+  Names gone_;
+};
 
 }  // namespace berth::simulator
