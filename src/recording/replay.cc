@@ -84,24 +84,6 @@ DifferenceKind KindOf(const AttemptEnded& recorded, const AttemptEnded& replayed
   return DifferenceKind::kMessage;
 }
 
-std::string_view NameOf(DifferenceKind kind) {
-  switch (kind) {
-    case DifferenceKind::kNode:
-      return "node";
-    case DifferenceKind::kVerdict:
-      return "verdict";
-    case DifferenceKind::kMessage:
-      return "message";
-    case DifferenceKind::kOrder:
-      return "order";
-    case DifferenceKind::kMissing:
-      return "missing";
-    case DifferenceKind::kExtra:
-      return "extra";
-  }
-  return "";
-}
-
 void Comparison::Add(const AttemptEnded& recorded, const std::string& recorded_pod,
                      AttemptEnded replayed, const std::string& replayed_pod, std::string why) {
   if (recorded.pod_uid == replayed.pod_uid && recorded_.empty() && replayed_.empty()) {
@@ -582,6 +564,24 @@ void Replayer::PassOverCycle() {
 }
 
 }  // namespace
+
+std::string_view NameOf(DifferenceKind kind) {
+  switch (kind) {
+    case DifferenceKind::kNode:
+      return "node";
+    case DifferenceKind::kVerdict:
+      return "verdict";
+    case DifferenceKind::kMessage:
+      return "message";
+    case DifferenceKind::kOrder:
+      return "order";
+    case DifferenceKind::kMissing:
+      return "missing";
+    case DifferenceKind::kExtra:
+      return "extra";
+  }
+  return "";
+}
 
 Result<ReplayReport> Replay(RecordingReader& reader,
                             const std::vector<PluginRegistration>& registry,
