@@ -89,7 +89,6 @@ class AffinityTermList {
   std::vector<std::shared_ptr<const AffinityTerm>> terms_;
 };
 
-// The terms of one pod.
 struct PodAffinityTerms {
   AffinityTermList required_affinity;
   AffinityTermList required_anti_affinity;

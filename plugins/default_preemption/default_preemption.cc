@@ -280,21 +280,11 @@ Status DefaultPreemption::Reject(const CycleState& state, std::string_view messa
 }
 
 Status DefaultPreemption::PreEnqueue(const PodInfo& pod) {
-  const std::string* group_name =
-      handle_.features().pod_groups() ? PodGroupNameOf(*pod.pod) : nullptr;
-  const api::ObjectMeta& metadata = pod.pod->metadata;
-  if (group_name == nullptr) return evictions_->Running(metadata.uid) ? waiting_ : Status();
-  const PodGroupNode* group = handle_.pod_group_forest().Find(metadata.namespace_, *group_name);
-  const PodGroupNode* root = group == nullptr ? nullptr : RootOf(*group);
-  const bool wait = root != nullptr && evictions_->Running(root->object.metadata().uid);
-  return wait ? group_waiting_ : Status();
+  return evictions_->Gate(pod, waiting_, group_waiting_);
 }
 
 std::vector<ClusterEventWithHint> DefaultPreemption::EventsToRegister() const {
-  return {{{EventResource::kAssignedPod, action::kDelete},
-           [](const api::Pod&, const api::ObjectPtr&, const api::ObjectPtr&) {
-             return Result<QueueingHint>(QueueingHint::kQueueSkip);
-           }}};
+  return Evictions::EventsToRegister();
 }
 
 }  // namespace berth::plugins

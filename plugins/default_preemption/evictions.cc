@@ -61,6 +61,25 @@ void Evictions::TellOf(const Run& run) {
   moved_.insert(moved_.end(), run.preemptor.pod_keys.begin(), run.preemptor.pod_keys.end());
 }
 
+Status Evictions::Gate(const PodInfo& pod, const Status& waiting,
+                       const Status& group_waiting) const {
+  const std::string* group_name =
+      handle_.features().pod_groups() ? PodGroupNameOf(*pod.pod) : nullptr;
+  const api::ObjectMeta& metadata = pod.pod->metadata;
+  if (group_name == nullptr) return Running(metadata.uid) ? waiting : Status();
+  const PodGroupNode* group = handle_.pod_group_forest().Find(metadata.namespace_, *group_name);
+  const PodGroupNode* root = group == nullptr ? nullptr : RootOf(*group);
+  const bool wait = root != nullptr && Running(root->object.metadata().uid);
+  return wait ? group_waiting : Status();
+}
+
+std::vector<ClusterEventWithHint> Evictions::EventsToRegister() {
+  return {{{EventResource::kAssignedPod, action::kDelete},
+           [](const api::Pod&, const api::ObjectPtr&, const api::ObjectPtr&) {
+             return Result<QueueingHint>(QueueingHint::kQueueSkip);
+           }}};
+}
+
 void Evictions::TakeMoved(std::vector<std::string>& pod_keys) {
   std::move(moved_.begin(), moved_.end(), std::back_inserter(pod_keys));
   moved_.clear();

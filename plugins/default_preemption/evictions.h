@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "berth/cluster_event.h"
 #include "berth/in_tree/features.h"
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/pod_group_points.h"
@@ -63,6 +64,11 @@ class Evictions {
   void Start(Preemptor preemptor, std::string_view place, std::vector<EvictedPod> victims);
   // Whether the preemptor should go on waiting: not all of its victims are known to be going.
   bool Running(std::string_view preemptor_uid) const;
+  // Of PreEnqueue: `waiting` where the pod should go on waiting, `group_waiting` where its group
+  // should, else Success.
+  Status Gate(const PodInfo& pod, const Status& waiting, const Status& group_waiting) const;
+  // EventsToRegister() of the plugins that evict.
+  static std::vector<ClusterEventWithHint> EventsToRegister();
   // The pods of preemptors that wait no more, or may: MovedGates::TakeMovedGates. Costs what
   // changed in the cluster, not how many wait.
   void TakeMoved(std::vector<std::string>& pod_keys);

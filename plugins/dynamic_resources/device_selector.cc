@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/cel/quantity.h"
-#include "src/cel/semver.h"
+#include "src/cel/kubernetes_values.h"
 
 namespace berth::plugins::dra {
 namespace {

@@ -29,9 +29,7 @@ bool NodeUnschedulable::ToleratesUnschedulable(const api::Pod& pod) const {
 
 Status NodeUnschedulable::Filter(const CycleState&, const PodInfo& pod,
                                  const NodeView& node) const {
-  if (!node.node().spec.unschedulable || ToleratesUnschedulable(*pod.pod)) {
-    return Status::Success();
-  }
+  if (!node.node().spec.unschedulable || ToleratesUnschedulable(*pod.pod)) return Status::Success();
   return rejection_;
 }
 

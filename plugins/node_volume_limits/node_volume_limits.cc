@@ -181,9 +181,7 @@ uint64_t TraceFor(TraceOf what, std::string_view first, std::string_view second)
 
 PreFilterResult NodeVolumeLimits::PreFilter(CycleState& state, const PodInfo& pod,
                                             const Snapshot& snapshot) {
-  if (std::ranges::none_of(pod.pod->spec.volumes, MayBeAttached)) {
-    return {.status = Status::Skip()};
-  }
+  if (std::ranges::none_of(pod.pod->spec.volumes, MayBeAttached)) return {.status = Status::Skip()};
   attachments_.Update(snapshot, handle_->listers());
   state.Write(StateFor(*pod.pod, handle_->listers()));
   return {};
@@ -499,9 +497,7 @@ void NodeAttachments::LookAtPods(NodeRow row, const Snapshot& snapshot, const Li
           listers.Find<api::PersistentVolumeClaim>(namespace_, *name);
       if (claim == nullptr) continue;
       const std::string& volume_name = claim->spec.volume_name;
-      if (!volume_name.empty()) {
-        Trace(TraceFor(TraceOf::kPersistentVolume, "", volume_name), row);
-      }
+      if (!volume_name.empty()) Trace(TraceFor(TraceOf::kPersistentVolume, "", volume_name), row);
       // Without its volume the claim counts for its class.
       if (volume_name.empty() || listers.Find<api::PersistentVolume>(volume_name) == nullptr) {
         Trace(TraceFor(TraceOf::kStorageClass, "", StorageClassOf(*claim)), row);
@@ -525,9 +521,7 @@ void NodeAttachments::LookAtPods(NodeRow row, const Snapshot& snapshot, const Li
   MakeUnique(attached_);
   for (const AttachedVolume& volume : attached_) {
     const auto driver = drivers_.find(volume.driver);
-    if (driver != drivers_.end() && driver->second.listed.Test(row)) {
-      ++driver->second.attached[row];
-    }
+    if (driver != drivers_.end() && driver->second.listed.Test(row)) ++driver->second.attached[row];
   }
 }
 

@@ -171,17 +171,7 @@ const PodInfo* GroupRoomSearch::Place(const std::vector<const PodInfo*>& going, 
     room.nominations.push_back(
         {assignment.pod->pod->metadata.uid, std::string(assignment.node_name)});
   }
-  for (const PodInfo* pod : going) {
-    const PodInfoPtr successor = trial->Successor(*pod->pod);
-    const NodeRow from = snapshot_.FindNode(pod->pod->spec.node_name);
-    const NodeRow to = trial->BestNode(*successor, from);
-    if (to == kNoRow || !trial->Place(*successor, to)) {
-      room.moves.clear();
-      return pod;
-    }
-    room.moves.push_back({pod, to});
-  }
-  return nullptr;
+  return PlaceSuccessors(going, snapshot_, *trial, room.moves);
 }
 
 std::optional<GroupRoom> GroupRoomSearch::TryNodes(std::span<const NodeRow> rows, Extent extent,

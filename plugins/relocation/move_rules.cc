@@ -39,6 +39,17 @@ std::vector<const PodInfo*> EndingPods(Handle& handle, const Snapshot& snapshot,
   return ending;
 }
 
+const PodInfo* PlaceSuccessors(const std::vector<const PodInfo*>& going, const Snapshot& snapshot,
+                               MovesTrial& trial, std::vector<PodMove>& moves) {
+  for (const PodInfo* pod : going) {
+    const PodInfoPtr successor = trial.Successor(*pod->pod);
+    const NodeRow to = trial.BestNode(*successor, snapshot.FindNode(pod->pod->spec.node_name));
+    if (to == kNoRow || !trial.Place(*successor, to)) return pod;
+    moves.push_back({pod, to});
+  }
+  return nullptr;
+}
+
 Leave MoveBudgets::Ask(const api::Pod& pod) {
   const std::string& namespace_ = pod.metadata.namespace_;
   if (known_namespaces_.insert(namespace_).second) {

@@ -40,6 +40,10 @@ void SortForReturn(std::vector<MovablePod>& movable);
 // The pods that are being deleted, and should not have ended by now. `looked_at` says how many
 // there are.
 std::vector<const PodInfo*> EndingPods(Handle& handle, const Snapshot& snapshot, size_t& looked_at);
+// Places each pod's successor on another node, with those before it in place, and notes the moves.
+// Which pod has no place; nullptr: all have one.
+const PodInfo* PlaceSuccessors(const std::vector<const PodInfo*>& going, const Snapshot& snapshot,
+                               MovesTrial& trial, std::vector<PodMove>& moves);
 // What PodDisruptionBudgets say to moves; they are read namespace by namespace.
 //
 // Thread safety: the scheduling thread, within one cycle.

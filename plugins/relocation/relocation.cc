@@ -5,7 +5,6 @@
 #include <chrono>
 #include <functional>
 #include <optional>
-#include <utility>
 
 namespace berth::plugins {
 namespace {
@@ -325,21 +324,11 @@ PreemptionPreview Relocation::Preview(CycleState& state, const PodInfo& pod,
 }
 
 Status Relocation::PreEnqueue(const PodInfo& pod) {
-  const std::string* group_name =
-      handle_.features().pod_groups() ? PodGroupNameOf(*pod.pod) : nullptr;
-  const api::ObjectMeta& metadata = pod.pod->metadata;
-  if (group_name == nullptr) return books_->Running(metadata.uid) ? waiting_ : Status();
-  const PodGroupNode* group = handle_.pod_group_forest().Find(metadata.namespace_, *group_name);
-  const PodGroupNode* root = group == nullptr ? nullptr : RootOf(*group);
-  const bool wait = root != nullptr && books_->Running(root->object.metadata().uid);
-  return wait ? group_waiting_ : Status();
+  return books_->Gate(pod, waiting_, group_waiting_);
 }
 
 std::vector<ClusterEventWithHint> Relocation::EventsToRegister() const {
-  return {{{EventResource::kAssignedPod, action::kDelete},
-           [](const api::Pod&, const api::ObjectPtr&, const api::ObjectPtr&) {
-             return Result<QueueingHint>(QueueingHint::kQueueSkip);
-           }}};
+  return Evictions::EventsToRegister();
 }
 
 }  // namespace berth::plugins

@@ -111,13 +111,7 @@ const PodInfo* RoomSearch::Place(const std::vector<const PodInfo*>& going, Room&
   const std::unique_ptr<MovesTrial> trial = handle_.StartMovesTrial(state_);
   for (const PodInfo* pod : going) trial->Remove(*pod);
   if (!trial->Fits(pod_, room.row) || !trial->Place(pod_, room.row)) return nullptr;
-  for (const PodInfo* pod : going) {
-    const PodInfoPtr successor = trial->Successor(*pod->pod);
-    const NodeRow to = trial->BestNode(*successor, room.row);
-    if (to == kNoRow || !trial->Place(*successor, to)) return pod;
-    room.moves.push_back({pod, to});
-  }
-  return nullptr;
+  return PlaceSuccessors(going, snapshot_, *trial, room.moves);
 }
 
 std::optional<Room> RoomSearch::TryNode(NodeRow row, size_t most) {

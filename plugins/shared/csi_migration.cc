@@ -66,9 +66,7 @@ Result<std::string> GceRegionOf(std::string_view zones) {
 Result<std::string> GceHandle(const std::string& disk, const api::StringMap& labels) {
   constexpr std::string_view kUnspecified = "UNSPECIFIED";
   const std::string* zones = api::Find(labels, "failure-domain.beta.kubernetes.io/zone");
-  if (zones == nullptr || zones->empty()) {
-    zones = api::Find(labels, "topology.kubernetes.io/zone");
-  }
+  if (zones == nullptr || zones->empty()) zones = api::Find(labels, "topology.kubernetes.io/zone");
   if (zones == nullptr || zones->empty()) return GceHandle("zones", kUnspecified, disk);
   if (zones->find("__") == zones->npos) return GceHandle("zones", *zones, disk);
   const auto region = GceRegionOf(*zones);

@@ -117,10 +117,7 @@ std::string NewLeaseBody(std::string_view namespace_name, std::string_view name,
   JsonObject lease(body);
   lease.Add("apiVersion", "coordination.k8s.io/v1");
   lease.Add("kind", "Lease");
-  JsonObject metadata(lease.Key("metadata"));
-  metadata.Add("name", name);
-  metadata.Add("namespace", namespace_name);
-  metadata.Close();
+  lease.Add("metadata", {{"name", name}, {"namespace", namespace_name}});
   lease.Key("spec") += SpecText(record);
   lease.Close();
   return body;
@@ -135,23 +132,17 @@ std::string LeaseEventBody(std::string_view namespace_name, std::string_view nam
   JsonObject event(body);
   event.Add("apiVersion", "v1");
   event.Add("kind", "Event");
-  JsonObject metadata(event.Key("metadata"));
-  metadata.Add("name", std::string(name) + "." + absl::StrCat(absl::Hex(nanos)));
-  metadata.Add("namespace", namespace_name);
-  metadata.Close();
-  JsonObject involved(event.Key("involvedObject"));
-  involved.Add("kind", "Lease");
-  involved.Add("namespace", namespace_name);
-  involved.Add("name", name);
-  involved.Add("uid", lease.uid);
-  involved.Add("apiVersion", "coordination.k8s.io/v1");
-  involved.Add("resourceVersion", lease.resource_version);
-  involved.Close();
+  event.Add("metadata", {{"name", std::string(name) + "." + absl::StrCat(absl::Hex(nanos))},
+                         {"namespace", namespace_name}});
+  event.Add("involvedObject", {{"kind", "Lease"},
+                               {"namespace", namespace_name},
+                               {"name", name},
+                               {"uid", lease.uid},
+                               {"apiVersion", "coordination.k8s.io/v1"},
+                               {"resourceVersion", lease.resource_version}});
   event.Add("reason", "LeaderElection");
   event.Add("message", message);
-  JsonObject source(event.Key("source"));
-  source.Add("component", component);
-  source.Close();
+  event.Add("source", {{"component", component}});
   event.Add("firstTimestamp", seconds);
   event.Add("lastTimestamp", seconds);
   event.Add("count", 1);

@@ -161,10 +161,7 @@ std::optional<std::string> PodStatusPatch(const PodStatus& old, const PodStatusC
   if (status.empty()) return std::nullopt;
   std::string body;
   JsonObject patch(body);
-  if (!uid.empty()) {
-    JsonObject metadata(patch.Key("metadata"));
-    metadata.Add("uid", uid);
-  }
+  if (!uid.empty()) patch.Add("metadata", {{"uid", uid}});
   patch.Key("status") += text;
   patch.Close();
   return body;
@@ -176,14 +173,9 @@ std::string EvictionBody(std::string_view namespace_name, std::string_view pod_n
   JsonObject eviction(body);
   eviction.Add("apiVersion", "policy/v1");
   eviction.Add("kind", "Eviction");
-  JsonObject metadata(eviction.Key("metadata"));
-  metadata.Add("namespace", namespace_name);
-  metadata.Add("name", pod_name);
-  metadata.Close();
+  eviction.Add("metadata", {{"namespace", namespace_name}, {"name", pod_name}});
   JsonObject options(eviction.Key("deleteOptions"));
-  JsonObject preconditions(options.Key("preconditions"));
-  preconditions.Add("uid", pod_uid);
-  preconditions.Close();
+  options.Add("preconditions", {{"uid", pod_uid}});
   options.Close();
   eviction.Close();
   return body;
@@ -194,9 +186,7 @@ std::string DeleteBody(std::string_view uid) {
   JsonObject options(body);
   options.Add("apiVersion", "v1");
   options.Add("kind", "DeleteOptions");
-  JsonObject preconditions(options.Key("preconditions"));
-  preconditions.Add("uid", uid);
-  preconditions.Close();
+  options.Add("preconditions", {{"uid", uid}});
   options.Close();
   return body;
 }
@@ -212,9 +202,7 @@ std::optional<std::string> PodGroupStatusPatch(const std::vector<Condition>& old
   }
   std::string body;
   JsonObject patch(body);
-  JsonObject metadata(patch.Key("metadata"));
-  metadata.Add("uid", uid);
-  metadata.Close();
+  patch.Add("metadata", {{"uid", uid}});
   JsonObject status(patch.Key("status"));
   JsonList order(status.Key("$setElementOrder/conditions"));
   for (const Condition& other : old) WriteType(other.type, order.Next());

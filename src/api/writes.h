@@ -56,7 +56,6 @@ std::string EventBody(const Event& event);
 // PATCH of such an event.
 std::string EventSeriesPatch(int32_t count, Time last_observed_time);
 
-// A change of a pod's status.
 struct PodStatusChange {
   // Added, or put in the place of the condition of its type. Its last_transition_time counts only
   // when the condition's status changes.

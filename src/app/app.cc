@@ -9,7 +9,6 @@
 
 #include "src/app/command.h"
 #include "src/app/commands/commands.h"
-#include "src/app/commands/completion.h"
 #include "src/app/commands/output.h"
 #include "src/app/commands/terminal.h"
 #include "src/app/daemon/in_tree_plugins.h"

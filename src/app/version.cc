@@ -34,9 +34,7 @@ int ShowVersion(const std::vector<std::string>& arguments, const std::string& pr
   flags.Value("help", "Print this text.", help);
   const auto others = flags.Parse(arguments);
   if (!others) return FailWith(others.error().message);
-  if (!help && !others->empty()) {
-    return FailWith("unexpected argument \"" + others->front() + "\"");
-  }
+  if (!help && !others->empty()) return FailWith("unexpected argument \"" + others->front() + "\"");
   std::string text = "Berth Version: " + std::string(kVersion) +
                      "\nKubernetes Version: " + std::string(kKubernetesVersion) + "\n";
   if (output == "json") text = VersionDocument().ToJson() + "\n";

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -109,6 +110,12 @@ class JsonObject : public JsonScope {
   template <std::integral T>
   void Add(std::string_view name, T value) {
     AppendJson(value, Key(name));
+  }
+  // An object of strings.
+  void Add(std::string_view name,
+           std::initializer_list<std::pair<std::string_view, std::string_view>> members) {
+    JsonObject object(Key(name));
+    for (const auto& [member, value] : members) object.Add(member, value);
   }
   void AddNull(std::string_view name) { Key(name) += "null"; }
   void AddIfNotEmpty(std::string_view name, std::string_view value) {

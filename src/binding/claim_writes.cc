@@ -27,9 +27,7 @@ ClaimAnswer::Outcome OutcomeOf(const client::ApiError& error) {
 }
 
 ClaimAnswer AnswerOf(const client::ResponseResult& result) {
-  if (!result) {
-    return {.outcome = OutcomeOf(result.error()), .error = Text(result.error())};
-  }
+  if (!result) return {.outcome = OutcomeOf(result.error()), .error = Text(result.error())};
   const api::Encoding encoding = api::EncodingOf(result->content_type);
   auto claim = api::Decode<api::ResourceClaim>(encoding, result->body);
   if (!claim) {

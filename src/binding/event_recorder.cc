@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "src/api/protobuf_writes.h"
-#include "src/api/writes.h"
 #include "src/base/logging.h"
 #include "src/base/mutex.h"
 #include "src/base/text.h"

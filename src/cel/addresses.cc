@@ -7,7 +7,7 @@
 #include "berth/result.h"
 #include "src/cel/environment.h"
 #include "src/cel/go_text.h"
-#include "src/cel/net_address.h"
+#include "src/cel/net.h"
 
 namespace berth::cel {
 namespace {

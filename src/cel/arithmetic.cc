@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/arithmetic.h"
-
 #include <limits>
 #include <utility>
 
-#include "src/cel/conversions.h"
+#include "src/cel/value_ops.h"
 
 namespace berth::cel {
 namespace {

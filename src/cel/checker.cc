@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/checker.h"
-
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
@@ -9,17 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "src/cel/conversions.h"
 #include "src/cel/format_clause.h"
+#include "src/cel/phases.h"
 #include "src/cel/type.h"
-
-// Finds out what type parameters stand for.
-//
-// Thread safety: one thread.
+#include "src/cel/value_ops.h"
 
 namespace berth::cel {
 namespace {
 
+// Finds out what type parameters stand for.
 class Unifier {
  public:
   explicit Unifier(TypeArena& arena) : arena_(arena) {}

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/conversions.h"
-
-#include <cmath>
 #include <limits>
 
-#include "src/cel/environment.h"
 #include "src/cel/go_text.h"
+#include "src/cel/value_ops.h"
 
 namespace berth::cel {
 namespace {

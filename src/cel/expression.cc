@@ -3,9 +3,7 @@
 
 #include <utility>
 
-#include "src/cel/checker.h"
-#include "src/cel/parser.h"
-#include "src/cel/planner.h"
+#include "src/cel/phases.h"
 
 namespace berth::cel {
 namespace {

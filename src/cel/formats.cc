@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/formats.h"
-
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "src/cel/environment.h"
 #include "src/cel/go_text.h"
+#include "src/cel/kubernetes_values.h"
+#include "src/cel/net.h"
 #include "src/cel/pattern.h"
-#include "src/cel/url.h"
 
 namespace berth::cel {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string>
 
-#include "src/cel/arithmetic.h"
 #include "src/cel/environment.h"
+#include "src/cel/value_ops.h"
 
 namespace berth::cel {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/lexer.h"
-
 #include <string>
 
 #include "src/cel/go_text.h"
+#include "src/cel/phases.h"
 
 namespace berth::cel {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/net_address.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
 #include "src/cel/go_text.h"
+#include "src/cel/net.h"
 
 namespace berth::cel {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/parser.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,12 +9,17 @@
 
 #include "berth/result.h"
 #include "src/cel/go_text.h"
-#include "src/cel/lexer.h"
+#include "src/cel/phases.h"
 #include "src/cel/value.h"
 
 namespace berth::cel {
 namespace {
 
+// How deep parentheses, lists and arguments nest, and how many operators, selections and calls lie
+// on one way down. What walks the tree recursively relies on it.
+constexpr int kMaxDepth = 250;
+// In code points.
+constexpr size_t kMaxExpressionSize = 100'000;
 // The variable that a macro collects in; expressions cannot write its name.
 inline constexpr char kAccumulator[] = "@result";
 

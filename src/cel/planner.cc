@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/planner.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,7 +9,8 @@
 #include <vector>
 
 #include "src/cel/machine.h"
-#include "src/cel/selection.h"
+#include "src/cel/phases.h"
+#include "src/cel/value_ops.h"
 
 namespace berth::cel {
 namespace {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/quantity.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <limits>
 
 #include "src/cel/environment.h"
+#include "src/cel/kubernetes_values.h"
 
 namespace berth::cel {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/selection.h"
-
 #include <utility>
+
+#include "src/cel/value_ops.h"
 
 namespace berth::cel {
 namespace {

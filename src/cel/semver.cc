@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/semver.h"
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -8,6 +6,7 @@
 
 #include "src/cel/environment.h"
 #include "src/cel/go_text.h"
+#include "src/cel/kubernetes_values.h"
 
 namespace berth::cel {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,11 +9,11 @@
 #include <vector>
 
 #include "berth/result.h"
-#include "src/cel/conversions.h"
 #include "src/cel/environment.h"
 #include "src/cel/format_clause.h"
 #include "src/cel/go_text.h"
 #include "src/cel/value.h"
+#include "src/cel/value_ops.h"
 
 namespace berth::cel {
 namespace {

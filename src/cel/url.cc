@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cel/url.h"
-
 #include <algorithm>
 
 #include "src/cel/go_text.h"
-#include "src/cel/net_address.h"
+#include "src/cel/net.h"
 
 namespace berth::cel {
 namespace {

@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "src/cel/environment.h"
-#include "src/cel/go_text.h"
-#include "src/cel/url.h"
+#include "src/cel/net.h"
 
 namespace berth::cel {
 namespace {

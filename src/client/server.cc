@@ -49,9 +49,7 @@ Result<ServerAddress> ParseServerAddress(const std::string& server, bool tls_con
   if (address.scheme != "https" && address.scheme != "http") return fail("must be http or https");
   address.host = UrlPart(url.get(), CURLUPART_HOST);
   // IPv6 comes in its brackets.
-  if (address.host.starts_with('[')) {
-    address.host = address.host.substr(1, address.host.size() - 2);
-  }
+  if (address.host.starts_with('[')) address.host = address.host.substr(1, address.host.size() - 2);
   address.port = UrlPart(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
   address.path = UrlPart(url.get(), CURLUPART_PATH);
   const size_t begin = full.find("://") + 3;

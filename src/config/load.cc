@@ -13,8 +13,6 @@
 #include "src/config/extension_points.h"
 #include "src/config/schema.h"
 #include "src/config/tables.h"
-#include "src/config/v1_schema.h"
-#include "src/config/validate.h"
 #include "src/documents/parse.h"
 
 namespace berth::config {
@@ -193,9 +191,7 @@ std::optional<std::string> TypeProblem(const ConfigValue& document) {
   };
   const std::string kind = text("kind");
   const std::string api_version = text("apiVersion");
-  if (kind.empty()) {
-    return "Object 'Kind' is missing: must be kind: " + std::string(kKind);
-  }
+  if (kind.empty()) return "Object 'Kind' is missing: must be kind: " + std::string(kKind);
   if (api_version.empty()) {
     return "Object 'apiVersion' is missing: must be apiVersion: " + std::string(kApiVersion);
   }
@@ -279,6 +275,23 @@ Result<Document> Parse(std::string_view text, std::string_view file_name) {
   return Document{.value = *std::move(first)};
 }
 
+constexpr std::string_view kFit = "NodeResourcesFit";
+constexpr std::string_view kIgnoredResources = "ignoredResources";
+
+bool Enables(const Plugins& plugins, std::string_view plugin) {
+  return std::any_of(
+      std::begin(kExtensionPoints), std::end(kExtensionPoints),
+      [&](const ExtensionPoint& point) { return Names((plugins.*point.set).enabled, plugin); });
+}
+
+ConfigValue With(const ConfigValue& args, ConfigValue ignored) {
+  ConfigValue::Map fields;
+  if (args.map() != nullptr) fields = *args.map();
+  std::erase_if(fields, [](const auto& field) { return field.first == kIgnoredResources; });
+  fields.emplace_back(kIgnoredResources, std::move(ignored));
+  return ConfigValue(std::move(fields), args.line());
+}
+
 }  // namespace
 
 PluginSet MergePluginSet(const PluginSet& defaults, const PluginSet& custom) {
@@ -328,9 +341,7 @@ Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view fi
                                       const KnownPlugins& known) {
   const auto read = Parse(text, file_name);
   if (!read) return Fail(read.error());
-  if (const auto problem = TypeProblem(read->value)) {
-    return Fail(Error{*problem}.Within(file_name));
-  }
+  if (const auto problem = TypeProblem(read->value)) return Fail(Error{*problem}.Within(file_name));
   auto config = DecodeFields(*read, known.hint);
   if (!config) return Fail(config.error().Within(file_name));
   SetDefaults(*config, known);
@@ -343,6 +354,29 @@ Result<SchedulerConfiguration> Load(std::string_view text, std::string_view file
   if (!config) return config;
   if (auto problem = Validate(*config, known)) return Fail(problem->Within(file_name));
   return config;
+}
+
+Result<void> LeaveManagedResources(SchedulerConfiguration& configuration) {
+  ConfigValue::List names;
+  for (const Extender& extender : configuration.extenders) {
+    for (const ExtenderManagedResource& resource : extender.managed_resources) {
+      if (resource.ignored_by_scheduler) names.emplace_back(resource.name);
+    }
+  }
+  if (names.empty()) return {};
+  for (Profile& profile : configuration.profiles) {
+    auto& configs = profile.plugin_config;
+    auto fit = std::find_if(configs.begin(), configs.end(),
+                            [](const PluginConfig& config) { return config.name == kFit; });
+    if (fit == configs.end()) {
+      if (!Enables(profile.plugins, kFit)) {
+        return Fail("can't find NodeResourcesFitArgs in plugin config");
+      }
+      fit = configs.insert(configs.end(), {std::string(kFit), ConfigValue()});
+    }
+    fit->args = With(fit->args, ConfigValue(names));
+  }
+  return {};
 }
 
 }  // namespace berth::config

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,8 +55,40 @@ SchedulerConfiguration DefaultConfiguration(const KnownPlugins& known);
 Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view file_name,
                                       const KnownPlugins& known);
 
+// Checks a configuration whose defaults are set, in kube-scheduler's order and words. Args are
+// checked by what `known` has for them; what it has nothing for is left to the plugins. Validate()
+// makes one error of all problems: one as it is, several as "[a, b]"; nullopt when there is none.
+std::vector<std::string> FindProblems(const SchedulerConfiguration& config,
+                                      const KnownPlugins& known = {});
+std::optional<Error> Validate(const SchedulerConfiguration& config, const KnownPlugins& known = {});
+
 // Decode() and Validate().
 Result<SchedulerConfiguration> Load(std::string_view text, std::string_view file_name,
                                     const KnownPlugins& known);
+
+// Has NodeResourcesFit pass over the resources that extenders keep the books of
+// (managedResources[].ignoredByScheduler): if there are any they become its ignoredResources in
+// every profile, in place of those configured, as kube-scheduler has it. Errors: a profile without
+// that plugin and its args.
+Result<void> LeaveManagedResources(SchedulerConfiguration& configuration);
+
+// How a new configuration differs from the one that runs.
+struct ReloadDifference {
+  // Paths of the fields that only a restart can change, those of a map in the order of their names:
+  // everything but a profile's plugins and pluginConfig; of these, what queueSort names. A profile
+  // that is new is one, too.
+  std::vector<std::string> fixed;
+  // schedulerNames of the profiles that are gone.
+  std::vector<std::string> removed_profiles;
+  // Whether a profile that stays has other plugins, weights or args.
+  bool profiles_changed = false;
+
+  bool none() const { return fixed.empty() && removed_profiles.empty() && !profiles_changed; }
+};
+
+// Compares every field that a configuration has, as it would be written to a file. Both must be
+// valid. Profiles are matched by their schedulerName; paths count them in `next`.
+ReloadDifference CompareForReload(const SchedulerConfiguration& running,
+                                  const SchedulerConfiguration& next);
 
 }  // namespace berth::config

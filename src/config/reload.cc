@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/config/reload.h"
-
 #include <algorithm>
 #include <set>
 
+#include "src/config/load.h"
 #include "src/config/write.h"
 
 namespace berth::config {
@@ -98,9 +97,7 @@ ReloadDifference CompareForReload(const SchedulerConfiguration& running,
   }
   for (const ConfigValue& profile : old_profiles) {
     const std::string name = SchedulerName(profile);
-    if (find(new_profiles, name) == new_profiles.end()) {
-      difference.removed_profiles.push_back(name);
-    }
+    if (find(new_profiles, name) == new_profiles.end()) difference.removed_profiles.push_back(name);
   }
   return difference;
 }

@@ -16,8 +16,6 @@
 
 namespace berth::config {
 
-// Bytes in configuration files.
-
 // Standard alphabet with padding; line breaks are skipped. Errors: `illegal base64 data at input
 // byte N`, as Go says it.
 Result<std::string> DecodeBase64(std::string_view text);
@@ -75,5 +73,10 @@ SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, Memb
 // A value that CheckAgainst() found nothing wrong with, as Kubernetes prints it: with the fields
 // that are always there, without those that are empty, durations and numbers in one form.
 ConfigValue AsPrinted(const Schema& schema, const ConfigValue& value);
+
+// KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1.
+const Schema& ConfigurationSchema();
+// The kind <plugin>Args, or nullptr where the plugin has none: its args are its own business.
+const Schema* ArgsSchema(std::string_view plugin);
 
 }  // namespace berth::config

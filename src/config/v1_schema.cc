@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/config/v1_schema.h"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
 
+#include "src/config/schema.h"
 #include "src/config/tables.h"
 
 namespace berth::config {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/config/validate.h"
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -10,6 +8,7 @@
 
 #include "berth/field_errors.h"
 #include "src/config/extension_points.h"
+#include "src/config/load.h"
 
 namespace berth::config {
 namespace {

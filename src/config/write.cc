@@ -8,8 +8,8 @@
 
 #include "src/config/extension_points.h"
 #include "src/config/load.h"
+#include "src/config/schema.h"
 #include "src/config/tables.h"
-#include "src/config/v1_schema.h"
 #include "src/documents/write.h"
 
 namespace berth::config {

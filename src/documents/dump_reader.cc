@@ -208,7 +208,6 @@ Result<FoundKind<Source>> FindKind(const api::TypeMeta& type) {
   return FoundKind<Source>();
 }
 
-// Whether an API server has stored the object.
 bool IsStored(const api::ObjectPtr& object) {
   const api::ObjectMeta* meta = api::MetaOf(object);
   return meta != nullptr && !meta->uid.empty();

@@ -34,7 +34,6 @@ class LeaseClient {
         name_(std::move(name)),
         timeout_(timeout) {}
 
-  // "namespace/name".
   std::string Describe() const { return namespace_ + "/" + name_; }
 
   // `done` is called once, unless Cancel() or another request came first, with the Lease as the

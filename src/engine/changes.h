@@ -28,9 +28,7 @@ class Changes {
     nodes_.clear();
     measured_.clear();
     complete_ = cache_.ChangesSince(generation, changes_);
-    for (const cache::Change& change : changes_) {
-      ListOf(change.kind).push_back(change.row);
-    }
+    for (const cache::Change& change : changes_) ListOf(change.kind).push_back(change.row);
   }
 
   // Whether that is what is here.

@@ -209,9 +209,7 @@ void Evaluation::CutToSample(int32_t percentage, size_t& next_start_node_index) 
   if (Samples(percentage)) {
     const size_t wanted = NumNodesToFind(profile_, cluster_.extenders, count, percentage);
     const size_t looked_at = TakeSample({result_.order, 0, wanted}, feasible, scratch_);
-    for (size_t i = looked_at; i < result_.order.size(); ++i) {
-      candidates.Clear(result_.order[i]);
-    }
+    for (size_t i = looked_at; i < result_.order.size(); ++i) candidates.Clear(result_.order[i]);
   }
   next_start_node_index =
       (next_start_node_index + candidates.Count()) % result_.diagnosis.num_all_nodes;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "berth/in_tree/preemption.h"
 #include "src/framework/guarded.h"
 
 namespace berth::engine {

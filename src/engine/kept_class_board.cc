@@ -158,9 +158,7 @@ bool KeptClass::ChooseFromSample(const DecisionInput& input, Random& random, Dec
   looked_at_ = range.count;
   decision.feasible_nodes = std::min(board_.num_feasible(), sample.wanted);
   bool alike = true;
-  for (size_t i = 0; i < normalised_.size(); ++i) {
-    alike = alike && board_.values(i).num_live() <= 1;
-  }
+  for (size_t i = 0; i < normalised_.size(); ++i) alike = alike && board_.values(i).num_live() <= 1;
   if (!alike) return ChooseByEach(input, range, random, decision);
   const ScoreBoard::Best best = sample_blocks_.FindBest(range);
   decision.node =

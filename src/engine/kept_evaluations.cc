@@ -170,9 +170,7 @@ std::unique_ptr<KeptClass> KeptEvaluations::MakeClass(const EvaluationPlan& plan
 }
 
 void KeptEvaluations::Evict() {
-  for (const auto& [profile, known] : plans_) {
-    known->plugin_bytes.Set(known->plan.PluginBytes());
-  }
+  for (const auto& [profile, known] : plans_) known->plugin_bytes.Set(known->plan.PluginBytes());
   while (by_use_.size() > 1 && (bytes_ > max_bytes_ || by_use_.size() > kMaxClasses)) DropLast();
 }
 

@@ -243,9 +243,7 @@ void ScoreBoard::MarkWeighedStale() {
 
 ScoreBoard::Best ScoreBoard::BestOf(std::span<const BestCell> cells) const {
   Best best;
-  for (const BestCell& cell : cells) {
-    best.Add(cell.total + Weight(cell), cell.rows);
-  }
+  for (const BestCell& cell : cells) best.Add(cell.total + Weight(cell), cell.rows);
   return best;
 }
 

@@ -19,9 +19,7 @@ std::string SelectorText(const std::string& key, std::string_view op,
                          const std::vector<std::string>& values) {
   if (op == "Exists") return key;
   if (op == "DoesNotExist") return "!" + key;
-  if (op == "Gt" || op == "Lt") {
-    return key + (op == "Gt" ? ">" : "<") + absl::StrJoin(values, ",");
-  }
+  if (op == "Gt" || op == "Lt") return key + (op == "Gt" ? ">" : "<") + absl::StrJoin(values, ",");
   return key + (op == "NotIn" ? " notin (" : " in (") + absl::StrJoin(values, ",") + ")";
 }
 

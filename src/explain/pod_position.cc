@@ -72,9 +72,7 @@ void AppendPositionTable(const PodPosition& position, std::string& out) {
   if (!position.woken_by.empty()) {
     out += "  Last woken by " + position.woken_by + ", " + Rough(position.woken_ago) + " ago.\n";
   }
-  if (!position.nominated_node.empty()) {
-    out += "  Nominated for " + position.nominated_node + ".\n";
-  }
+  if (!position.nominated_node.empty()) out += "  Nominated for " + position.nominated_node + ".\n";
 }
 
 }  // namespace berth::explain

@@ -205,9 +205,7 @@ void VerdictWriter::Append(const Judgement& judgement, const Explanation* beside
     AppendPodGroup(*beside->group, beside->held_by_group(), document.Key("podGroup"));
   }
   if (judgement.LeavesNodesOut()) AppendPreFilter(judgement, document.Key("preFilter"));
-  if (judgement.preemption()) {
-    AppendPreemption(*judgement.preemption(), document.Key("preemption"));
-  }
+  if (judgement.preemption()) AppendPreemption(*judgement.preemption(), document.Key("preemption"));
   if (judgement.profile() != nullptr) {
     document.Add("profile", judgement.profile()->scheduler_name());
   }

@@ -108,9 +108,7 @@ Result<void> Walk(const std::string& path,
     if (S_ISLNK(status.st_mode)) {
       const fs::path target = fs::read_symlink(at, error);
       if (error) return Fail(at.string() + ": " + error.message());
-      if (++links > kMaxLinks) {
-        return Fail(path + ": " + std::generic_category().message(ELOOP));
-      }
+      if (++links > kMaxLinks) return Fail(path + ": " + std::generic_category().message(ELOOP));
       ahead.splice(ahead.begin(), PartsOf(target));
       at = target.is_absolute() ? fs::path("/") : at.parent_path();
     }
@@ -277,9 +275,7 @@ class Loader {
       return Fail("plugin " + Quoted(name) + ": " + problem);
     }
     const auto [owner, added] = owner_.emplace(name, file);
-    if (!added) {
-      return Fail("plugin " + Quoted(name) + " is there already: " + owner->second);
-    }
+    if (!added) return Fail("plugin " + Quoted(name) + " is there already: " + owner->second);
     auto kinds = OwnKinds(plugin);
     if (!kinds) return Fail(kinds.error().Within("plugin " + Quoted(name)));
     loaded_.libraries.back().plugins.push_back(name);

@@ -9,7 +9,6 @@
 
 #include "berth/field_errors.h"
 #include "berth/in_tree/handle.h"
-#include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
 #include "src/base/suggestion.h"
 #include "src/config/extension_points.h"
@@ -361,9 +360,7 @@ Result<std::unique_ptr<Profile>> Profile::Make(const config::Profile& config,
                                                const std::vector<PluginRegistration>& registry,
                                                Handle& handle) {
   std::unique_ptr<Profile> profile(new Profile(handle));
-  if (auto built = Builder(config, registry, *profile).Build(); !built) {
-    return Fail(built.error());
-  }
+  if (auto built = Builder(config, registry, *profile).Build(); !built) return Fail(built.error());
   return profile;
 }
 

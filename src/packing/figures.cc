@@ -123,9 +123,7 @@ void AppendPool(const PoolFigures& pool, bool of_namespace, std::string& out) {
   for (const auto& [name, member] : kMembers) {
     if (member == &ResourceFigures::requested_there && !of_namespace) continue;
     NamedAmounts amounts;
-    for (const ResourceFigures& of : pool.resources) {
-      amounts.emplace_back(of.resource, of.*member);
-    }
+    for (const ResourceFigures& of : pool.resources) amounts.emplace_back(of.resource, of.*member);
     AppendAmounts(amounts, object.Key(name));
   }
   if (pool.largest_pod) {

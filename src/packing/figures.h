@@ -57,7 +57,6 @@ struct PoolFigures {
   friend bool operator==(const PoolFigures&, const PoolFigures&) = default;
 };
 
-// The pods of one namespace.
 struct NamespacePods {
   std::string namespace_;
   size_t placed = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "berth/config_value.h"
+#include "src/api/writes.h"
 #include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/documents/parse.h"
@@ -30,6 +31,33 @@ const ConfigValue::List& ElementsOf(const ConfigValue* value, std::string_view m
 
 }  // namespace
 
+std::string EvictionBody(const api::Pod& pod) {
+  return api::EvictionBody(pod.metadata.namespace_, pod.metadata.name, pod.metadata.uid);
+}
+
+std::string EvictionEventBody(const api::Pod& pod, std::string_view note, Time now) {
+  const api::ObjectMeta& meta = pod.metadata;
+  constexpr size_t kMostOfName = 200;
+  return api::EventBody(
+      {.namespace_ = meta.namespace_,
+       .name = base::Concat(meta.name.substr(0, kMostOfName), ".", meta.uid.substr(0, 13), ".plan"),
+       .event_time = now,
+       .reporting_controller = std::string(kRequester),
+       .reporting_instance = "berth-plan",
+       .action = "Evicting",
+       .reason = "EvictedByPlan",
+       .type = "Normal",
+       .note = std::string(note),
+       .regarding = {.kind = "Pod",
+                     .namespace_ = meta.namespace_,
+                     .name = meta.name,
+                     .uid = meta.uid,
+                     .api_version = "v1",
+                     .resource_version = {}},
+       .related = {},
+       .series = {}});
+}
+
 std::string EvictionRequestName(const api::Pod& pod) { return "berth-plan-" + pod.metadata.uid; }
 
 std::string EvictionRequestBody(const api::Pod& pod) {
@@ -53,10 +81,7 @@ std::string EvictionRequestBody(const api::Pod& pod) {
   spec.Add("intent", "Eviction");
   spec.Add("requester", kRequester);
   base::JsonObject target(spec.Key("target"));
-  base::JsonObject of_pod(target.Key("pod"));
-  of_pod.Add("name", pod.metadata.name);
-  of_pod.Add("uid", pod.metadata.uid);
-  of_pod.Close();
+  target.Add("pod", {{"name", pod.metadata.name}, {"uid", pod.metadata.uid}});
   target.Close();
   spec.Close();
   request.Close();

@@ -2,10 +2,7 @@
 #include "src/plan/measure.h"
 
 #include <algorithm>
-#include <functional>
-#include <memory>
 #include <tuple>
-#include <utility>
 
 #include "berth/api/node.h"
 #include "berth/matching.h"

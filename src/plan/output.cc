@@ -5,7 +5,7 @@
 #include "src/base/json.h"
 #include "src/explain/text_table.h"
 #include "src/packing/figures.h"
-#include "src/plan/plan.h"
+#include "src/plan/apply.h"
 
 namespace berth::plan {
 namespace {
@@ -26,6 +26,35 @@ std::string_view OutcomeName(Plan::Outcome outcome) {
       break;
   }
   return "notFound";
+}
+
+std::string_view StateName(AppliedMove::State state) {
+  using State = AppliedMove::State;
+  switch (state) {
+    case State::kAllowed:
+      return "allowed";
+    case State::kDone:
+      return "done";
+    case State::kSkipped:
+      return "skipped";
+    case State::kFailed:
+      return "failed";
+    case State::kNotBegun:
+      break;
+  }
+  return "notBegun";
+}
+
+std::string_view OutcomeName(Applied::Outcome outcome) {
+  switch (outcome) {
+    case Applied::Outcome::kDone:
+      return "done";
+    case Applied::Outcome::kDryRun:
+      return "allowed";
+    case Applied::Outcome::kStopped:
+      break;
+  }
+  return "stopped";
 }
 
 std::string FreesText(const Move& move) {
@@ -218,6 +247,58 @@ void AppendJson(const Plan& plan, std::string& out) {
     left_out += ']';
   }
   document.Add("judged", plan.judged);
+  document.Close();
+  out += '\n';
+}
+
+void AppendTable(const Plan& plan, const Applied& applied, std::string& out) {
+  out += plan.goal.ToString();
+  const std::string moves = Counted(plan.moves.size(), "move");
+  if (applied.outcome == Applied::Outcome::kDone) {
+    out += ": " + moves + " of the plan carried out.\n";
+  } else if (applied.outcome == Applied::Outcome::kDryRun) {
+    out += ": the plan is allowed now. Nothing was done.\n";
+  } else {
+    out += ": stopped at " + applied.why + ".\n";
+    if (applied.cordoned) out += plan.goal.name + " stays cordoned.\n";
+  }
+  if (plan.moves.empty()) return;
+  explain::TextTable table;
+  table.AddColumn("WAVE", explain::TextTable::Align::kRight);
+  for (const char* header : {"POD", "FROM", "TO", "STATE", "WHY"}) table.AddColumn(header);
+  for (size_t i = 0; i < plan.moves.size(); ++i) {
+    const Move& move = plan.moves[i];
+    const AppliedMove& one = applied.moves[i];
+    const std::string& node = one.node.empty() ? move.to : one.node;
+    table.AddRow({std::to_string(move.wave), move.pod, move.from.empty() ? "-" : move.from,
+                  node.empty() ? "-" : node, std::string(StateName(one.state)), one.why});
+  }
+  out += '\n';
+  table.Append("  ", out);
+}
+
+void AppendJson(const Plan& plan, const Applied& applied, std::string& out) {
+  base::JsonObject document(out);
+  document.Add("goal", plan.goal.ToString());
+  document.Add("outcome", OutcomeName(applied.outcome));
+  document.AddIfNotEmpty("why", applied.why);
+  if (plan.goal.kind == Goal::Kind::kEmpty) document.Add("cordoned", applied.cordoned);
+  base::JsonList moves(document.Key("moves"));
+  for (size_t i = 0; i < plan.moves.size(); ++i) {
+    const Move& move = plan.moves[i];
+    const AppliedMove& one = applied.moves[i];
+    base::JsonObject object(moves.Next());
+    object.Add("pod", move.pod);
+    object.Add("uid", move.uid);
+    object.AddIfNotEmpty("from", move.from);
+    object.AddIfNotEmpty("to", move.to);
+    object.Add("wave", move.wave);
+    object.Add("state", StateName(one.state));
+    object.AddIfNotEmpty("node", one.node);
+    if (!move.from.empty()) object.Add("evictions", one.evictions);
+    object.AddIfNotEmpty("why", one.why);
+  }
+  moves.Close();
   document.Close();
   out += '\n';
 }

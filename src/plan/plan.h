@@ -190,4 +190,16 @@ Result<Plan> FindPlan(const Goal& goal, simulator::Simulation& simulation,
 void AppendTable(const Plan& plan, std::string& out);
 void AppendJson(const Plan& plan, std::string& out);
 
+// Reads what `berth plan -o yaml` or `-o json` of a live cluster wrote, and perhaps a person has
+// edited: `file` is its name for messages. Errors, all of them at once, each with its field: one
+// that a plan does not have, or that is missing or of no use; a plan that reaches nothing; one that
+// names a pod twice.
+Result<Plan> ReadPlan(std::string_view text, std::string_view file);
+
+// Errors: the plan is older than this, or of the future.
+Result<void> CheckAge(const Plan& plan, Time now, Duration most);
+
+// What tells the texts of two plans apart.
+std::string DigestOf(std::string_view text);
+
 }  // namespace berth::plan

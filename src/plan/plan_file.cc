@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/plan/plan_file.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +9,7 @@
 #include "berth/field_errors.h"
 #include "src/api/time_format.h"
 #include "src/documents/parse.h"
+#include "src/plan/plan.h"
 
 namespace berth::plan {
 namespace {
@@ -107,9 +106,7 @@ void ReadGoal(FieldReader& fields, Plan& plan) {
   }
   fields.Read("namespace", plan.goal.namespace_);
   fields.Read("evict", plan.goal.evict);
-  if (plan.goal.evict && !plan.goal.serves_pods()) {
-    fields.Invalid("evict", "true", kEvictsForPods);
-  }
+  if (plan.goal.evict && !plan.goal.serves_pods()) fields.Invalid("evict", "true", kEvictsForPods);
 }
 
 void ReadMade(FieldReader& fields, Plan& plan) {
@@ -190,8 +187,6 @@ Result<void> CheckAge(const Plan& plan, Time now, Duration most) {
                                " old; make it again, or raise --max-age (" +
                                FormatGoDuration(most) + ")"));
 }
-
-std::string EventTime(Time time) { return api::FormatMicroTime(time); }
 
 std::string DigestOf(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a

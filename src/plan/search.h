@@ -15,6 +15,7 @@
 #include "berth/in_tree/eviction.h"
 #include "berth/resources.h"
 #include "berth/result.h"
+#include "berth/snapshot.h"
 #include "src/engine/judgement.h"
 #include "src/plan/plan.h"
 #include "src/plan/trial.h"
@@ -135,6 +136,24 @@ class Search {
   // By key: of each pod it is asked again and again, and stays the same when it has moved.
   std::unordered_map<std::string, std::string> why_it_stays_;
 };
+
+// What a pod asks for of what every node has.
+struct Ask {
+  int64_t milli_cpu = 0;
+  int64_t memory = 0;
+  int64_t slots = 0;
+};
+
+// The pods that wait and are of one priority.
+struct Level {
+  std::vector<Ask> asks = {};
+  size_t placed = 0;  // how many of them have nodes in the end
+};
+
+// Whether no plan has nodes for more of the pods; the most important level comes first, and more of
+// it count for more than any number of the next. It is counted by what is free on all nodes
+// together, so false says nothing.
+bool PlacesMost(const std::vector<Level>& levels, const Snapshot& snapshot);
 
 // Of the goals kFit, kPending and kEmpty.
 Result<Plan> FindRoom(const Goal& goal, simulator::Simulation& simulation, const Limits& limits);

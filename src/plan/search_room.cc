@@ -12,9 +12,7 @@
 #include <vector>
 
 #include "berth/api/node.h"
-#include "src/explain/pod_list.h"
 #include "src/informers/kinds.h"
-#include "src/plan/bound.h"
 #include "src/plan/search.h"
 #include "src/simulator/picture.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -12,7 +11,6 @@
 #include <vector>
 
 #include "src/base/text.h"
-#include "src/explain/pod_list.h"
 #include "src/plan/measure.h"
 #include "src/plan/search.h"
 

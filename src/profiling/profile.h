@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/result.h"
 #include "berth/time.h"
 
 namespace berth::profiling {
@@ -32,7 +33,6 @@ class Profile {
   Profile(std::vector<ValueType> types, int64_t period)
       : types_(std::move(types)), period_(period) {}
 
-  // Adds the values to those of this stack.
   void Add(const Stack& stack, const std::vector<int64_t>& values);
   void SetTime(Time start, Duration duration) { start_ = start, duration_ = duration; }
 
@@ -45,5 +45,16 @@ class Profile {
   Duration duration_{};
   std::map<Stack, std::vector<int64_t>> samples_;
 };
+
+// Where the memory was allocated that is in use now, as pprof reads it: the sample types are those
+// of Go's heap profile. By jemalloc's profile of a part of all allocations, which has to be on
+// since the process started: MALLOC_CONF=prof:true. Errors: it is not, or the program has another
+// allocator; its file cannot be written to the folder for temporary files.
+//
+// Thread safety: any thread, one at a time.
+Result<std::string> HeapProfile();
+
+// The same of a file that jemalloc wrote ("heap_v2"). Errors: it is none.
+Result<std::string> ConvertHeapProfile(std::string_view jemalloc);
 
 }  // namespace berth::profiling

@@ -251,9 +251,7 @@ Reply AnswerWhatIf(const WhatIf& question, Form form, LiveCluster& cluster, Mirr
   if (form == Form::kJson) {
     AppendAnswer(*answer, reply.text);
   } else {
-    for (const std::string& warning : answer->warnings) {
-      reply.text += "Warning: " + warning + '\n';
-    }
+    for (const std::string& warning : answer->warnings) reply.text += "Warning: " + warning + '\n';
     AppendAnswerTable(*answer, reply.text);
   }
   return reply;

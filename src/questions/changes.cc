@@ -33,7 +33,7 @@ bool ChangeNode(const explain::RemoveTaint& change, api::Node& node) {
   return std::erase(node.spec.taints, change.taint) > 0;
 }
 bool ChangeNode(const explain::SetLabel& change, api::Node& node) {
-  PutLabel(change.key, change.value, node.metadata.labels);
+  api::Put(change.key, change.value, node.metadata.labels);
   return true;
 }
 
@@ -301,7 +301,7 @@ std::vector<const api::ResourceSlice*> SlicesOf(std::string_view node,
 }
 
 void SetLabels(const api::StringMap& labels, api::Node& node) {
-  for (const auto& [key, value] : labels) PutLabel(key, value, node.metadata.labels);
+  for (const auto& [key, value] : labels) api::Put(key, value, node.metadata.labels);
 }
 
 }  // namespace

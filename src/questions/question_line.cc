@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/thread.h"
 #include "src/framework/time_limit.h"
 
 namespace berth::questions {

@@ -14,15 +14,6 @@ namespace berth::questions {
 
 using informers::Kind;
 
-void PutLabel(std::string_view key, std::string_view value, api::StringMap& labels) {
-  const auto at = std::ranges::lower_bound(labels, key, {}, &api::StringMap::value_type::first);
-  if (at != labels.end() && at->first == key) {
-    at->second = value;
-  } else {
-    labels.emplace(at, key, value);
-  }
-}
-
 void Reschedule(simulator::Simulation& simulation) {
   std::vector<PodPtr> pods;
   simulation.api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
@@ -175,8 +166,8 @@ api::PersistentVolumeClaim UnboundCopy(const api::PersistentVolumeClaim& claim,
 // as the controller leaves them when it scales down, or new ones.
 void ApplyOrdinal(const api::Pod& like, const std::string& name, Simulation& simulation) {
   api::Pod pod = *PendingCopy(like, name);
-  PutLabel("apps.kubernetes.io/pod-index", name.substr(name.rfind('-') + 1), pod.metadata.labels);
-  PutLabel("statefulset.kubernetes.io/pod-name", name, pod.metadata.labels);
+  api::Put("apps.kubernetes.io/pod-index", name.substr(name.rfind('-') + 1), pod.metadata.labels);
+  api::Put("statefulset.kubernetes.io/pod-name", name, pod.metadata.labels);
   const std::string& in = pod.metadata.namespace_;
   for (api::Volume& volume : pod.spec.volumes) {
     if (!volume.persistent_volume_claim) continue;

@@ -21,9 +21,6 @@ namespace berth::questions {
 // Pods and those who make them, as far as a picture of a cluster tells.
 using PodPtr = std::shared_ptr<const api::Pod>;
 
-// Gives the label that value, whether it is there or not.
-void PutLabel(std::string_view key, std::string_view value, api::StringMap& labels);
-
 // All pods that come back are pending at once, the oldest first, and scheduled. Settles the
 // simulation, which has started.
 void Reschedule(simulator::Simulation& simulation);

@@ -2,24 +2,156 @@
 #include "src/questions/what_if.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "berth/api/workloads.h"
 #include "berth/field_errors.h"
+#include "berth/in_tree/eviction.h"
+#include "berth/label_selector.h"
 #include "src/base/suggestion.h"
 #include "src/documents/parse.h"
 #include "src/questions/node_changes.h"
-#include "src/questions/scaled_budgets.h"
 #include "src/simulator/cluster_files.h"
 #include "src/simulator/missing_references.h"
 #include "src/simulator/picture.h"
+#include "src/simulator/simulation.h"
 
 namespace berth::questions {
 namespace {
 
 using informers::Kind;
 using simulator::Simulation;
+
+// Brings PodDisruptionBudgets up to date once workloads have fewer pods, as the disruption
+// controller does: fewer are healthy and, where the budget goes by the scale of those who make the
+// pods (maxUnavailable, or a percentage), fewer need be. A controller counts with the pods that it
+// has here. Pods that came make no difference: they are not ready yet.
+//
+// Thread safety: as the simulation's.
+class ScaledBudgets {
+ public:
+  // The budgets of the namespace and what they select now.
+  ScaledBudgets(std::string namespace_name, const simulator::Simulation& simulation);
+
+  // Applies those that select fewer pods than then; `disruptions` goes by them from now on.
+  void Update(simulator::Simulation& simulation, Disruptions& disruptions) const;
+
+ private:
+  struct Selected {
+    int64_t pods = 0;
+    int64_t controlled = 0;  // by someone who makes them again, and not being deleted
+    int64_t healthy = 0;
+  };
+  static Selected Count(const api::PodDisruptionBudget& budget, const std::vector<PodPtr>& pods);
+  // Those of the namespace.
+  std::vector<PodPtr> Pods(const simulator::Simulation& simulation) const;
+  // As the controller leaves it; the budget had `before`.
+  static api::PodDisruptionBudget Scaled(api::PodDisruptionBudget budget, const Selected& before,
+                                         const Selected& now);
+
+  const std::string namespace_;
+  std::map<std::string, Selected> before_;  // by name
+};
+
+// So many of `total`, of a percentage rounded up. nullopt: it is neither a number nor a percentage.
+std::optional<int64_t> PodsOfShare(const api::IntOrString& share, int64_t total) {
+  if (const auto* number = std::get_if<int32_t>(&share)) return *number;
+  const std::string_view text = std::get<std::string>(share);
+  int32_t percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  if (error != std::errc() || std::string_view(end, text.data() + text.size()) != "%") {
+    return std::nullopt;
+  }
+  const int64_t parts = int64_t{percent} * total;
+  return parts / 100 + (parts % 100 > 0 ? 1 : 0);
+}
+
+ScaledBudgets::ScaledBudgets(std::string namespace_name, const simulator::Simulation& simulation)
+    : namespace_(std::move(namespace_name)) {
+  const std::vector<PodPtr> pods = Pods(simulation);
+  simulation.api().ForEach(Kind::kPodDisruptionBudget, [&](const api::ObjectPtr& object) {
+    const auto& budget = *api::As<api::PodDisruptionBudget>(object);
+    if (budget.metadata.namespace_ == namespace_) {
+      before_.emplace(budget.metadata.name, Count(budget, pods));
+    }
+  });
+}
+
+ScaledBudgets::Selected ScaledBudgets::Count(const api::PodDisruptionBudget& budget,
+                                             const std::vector<PodPtr>& pods) {
+  Selected selected;
+  const auto selector = LabelSelectorMatcher::Make(budget.spec.selector);
+  if (!selector) return selected;
+  for (const PodPtr& pod : pods) {
+    if (!selector->Matches(pod->metadata.labels)) continue;
+    ++selected.pods;
+    if (pod->metadata.deletion_timestamp) continue;
+    if (ControllerOf(pod->metadata) != nullptr) ++selected.controlled;
+    if (IsReady(*pod)) ++selected.healthy;
+  }
+  return selected;
+}
+
+std::vector<PodPtr> ScaledBudgets::Pods(const simulator::Simulation& simulation) const {
+  std::vector<PodPtr> pods;
+  simulation.api().ForEachUnsorted(Kind::kPod, [&](const api::ObjectPtr& object) {
+    const auto& pod = std::get<PodPtr>(object);
+    if (pod->metadata.namespace_ == namespace_) pods.push_back(pod);
+  });
+  return pods;
+}
+
+api::PodDisruptionBudget ScaledBudgets::Scaled(api::PodDisruptionBudget budget,
+                                               const Selected& before, const Selected& now) {
+  api::PodDisruptionBudgetStatus& status = budget.status;
+  const auto& most_gone = budget.spec.max_unavailable;
+  const auto& fewest = budget.spec.min_available;
+  int64_t expected = now.controlled;
+  std::optional<int64_t> desired;
+  if (most_gone) {
+    desired = PodsOfShare(*most_gone, expected);
+    if (desired) desired = std::max<int64_t>(expected - *desired, 0);
+  } else if (fewest) {
+    if (std::holds_alternative<int32_t>(*fewest)) expected = now.pods;
+    desired = PodsOfShare(*fewest, expected);
+  }
+  if (!desired) return budget;  // what it says is for the controller alone to know
+  const int64_t healthy =
+      std::max<int64_t>(status.current_healthy - (before.healthy - now.healthy), 0);
+  const int64_t allowed = expected > 0 ? std::max<int64_t>(healthy - *desired, 0) : 0;
+  status.current_healthy = static_cast<int32_t>(healthy);
+  status.desired_healthy = static_cast<int32_t>(std::min<int64_t>(*desired, INT32_MAX));
+  status.disruptions_allowed = static_cast<int32_t>(allowed);
+  return budget;
+}
+
+void ScaledBudgets::Update(simulator::Simulation& simulation, Disruptions& disruptions) const {
+  const std::vector<PodPtr> pods = Pods(simulation);
+  std::vector<std::pair<api::PodDisruptionBudget, api::PodDisruptionBudget>> changed;
+  simulation.api().ForEach(Kind::kPodDisruptionBudget, [&](const api::ObjectPtr& object) {
+    const auto& budget = *api::As<api::PodDisruptionBudget>(object);
+    if (budget.metadata.namespace_ != namespace_) return;
+    const auto before = before_.find(budget.metadata.name);
+    if (before == before_.end()) return;
+    const Selected now = Count(budget, pods);
+    if (now.pods >= before->second.pods) return;
+    changed.emplace_back(budget, Scaled(budget, before->second, now));
+  });
+  for (auto& [before, after] : changed) {
+    disruptions.Replace(before, after);
+    simulation.Apply(std::make_shared<const api::PodDisruptionBudget>(std::move(after)));
+  }
+}
 
 // Leaves `out` alone where the field is absent or its number is not in [least, most].
 void ReadCount(FieldReader& fields, std::string_view field, size_t least, size_t most,

@@ -38,7 +38,6 @@ class ParkedPods {
   // it is here: take it out first.
   void Add(Entry* entry);
   void Remove(Entry* entry);
-  // Sets Entry::gate_moved.
   void SetGateMoved(Entry* entry, bool moved);
   // An event came that would let the group's pods out, but for their gate.
   void NoteWanted(const ParkedGroup& group);

@@ -115,9 +115,7 @@ void SchedulingQueue::Activate(std::span<const std::string> pod_keys, Time now) 
       state_.MoveToActiveQ(entry, match.label, std::nullopt, now);
       if (entry->holder == Holder::kActive) continue;
     }
-    if (flying != nullptr) {
-      in_flight_.Record({&match, {}, flying->newest->pod});
-    }
+    if (flying != nullptr) in_flight_.Record({&match, {}, flying->newest->pod});
   }
 }
 

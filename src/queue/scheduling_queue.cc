@@ -170,9 +170,7 @@ void SchedulingQueue::Regroup(Entry* entry, PodInfoPtr pod, Time now) {
 void SchedulingQueue::Delete(const api::Pod& pod, Time now) {
   BERTH_ON_THREAD(owner_);
   nominator_.DeleteNominatedPodIfExists(pod);
-  if (auto* flying = in_flight_.Find(pod.metadata.uid); flying != nullptr) {
-    flying->deleted = true;
-  }
+  if (auto* flying = in_flight_.Find(pod.metadata.uid); flying != nullptr) flying->deleted = true;
   const base::KeyText key(pod.metadata);
   Entry* entry = FindEntry(key.view());
   if (entry == nullptr || entry->pod->pod().metadata.uid != pod.metadata.uid) return;

@@ -79,9 +79,7 @@ class ByteReader {
       return 0;
     }
     uint64_t bits = 0;
-    for (size_t i = 0; i < kBytes; ++i) {
-      bits |= uint64_t{static_cast<uint8_t>(rest_[i])} << (8 * i);
-    }
+    for (size_t i = 0; i < kBytes; ++i) bits |= uint64_t{static_cast<uint8_t>(rest_[i])} << (8 * i);
     rest_.remove_prefix(kBytes);
     return std::bit_cast<double>(bits);
   }

@@ -150,9 +150,7 @@ Result<void> FileSink::FailOn(std::string_view doing) {
 Result<void> FileSink::Append(std::string_view frames) {
   if (file_ < 0) return Fail(closed_because_);
   std::string bytes;
-  if (auto made = AppendChunk(ChunkType::kFrames, next_chunk_++, frames, bytes); !made) {
-    return made;
-  }
+  if (auto made = AppendChunk(ChunkType::kFrames, next_chunk_++, frames, bytes); !made) return made;
   return WriteOut(bytes);
 }
 

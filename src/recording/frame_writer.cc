@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/recording/frame_writer.h"
 
-#include "src/informers/kinds.h"
-
 namespace berth::recording {
 namespace {
 

@@ -29,7 +29,6 @@ class FrameWriter {
     Write(frame);
     End(out);
   }
-  // A Decision.
   void AppendDecision(std::string_view pod_uid, Code code, std::string_view node_name,
                       std::string_view message, std::string& out);
   // `filter` may be nullptr. Takes note of the event in `known`.

@@ -26,7 +26,6 @@ struct TurnBegan {
 struct CycleEnded {
   Time now;
 };
-// The end of an attempt.
 struct AttemptEnded {
   std::string pod_uid;
   Code code = Code::kSuccess;

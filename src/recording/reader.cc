@@ -12,7 +12,6 @@
 #include "berth/plugin_kinds.h"
 #include "berth/result.h"
 #include "src/base/file.h"
-#include "src/informers/kinds.h"
 #include "src/recording/bytes.h"
 #include "src/recording/frame_fields.h"
 
@@ -213,9 +212,7 @@ Result<void> RecordingReader::OpenPart() {
     return Fail(Place() + "part " + std::to_string(part_) + " is missing: this is part " +
                 std::to_string(header->part));
   }
-  if (part_ > 0 && header->id != header_.id) {
-    return Fail(Place() + "this is of another recording");
-  }
+  if (part_ > 0 && header->id != header_.id) return Fail(Place() + "this is of another recording");
   if (part_ == 0) {
     header_ = std::move(*header);
     if (auto found = FindPluginKinds(); !found) return Fail(Place() + found.error().message);

@@ -2,23 +2,172 @@
 #include "src/recording/replay.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "src/base/string_map.h"
 #include "src/base/virtual_time.h"
 #include "src/client/api_client.h"
 #include "src/engine/judgement.h"
 #include "src/metrics/registry.h"
-#include "src/recording/comparison.h"
 #include "src/recording/recorded_extender.h"
 #include "src/scheduler/scheduler.h"
 #include "src/scheduler/tape.h"
 
 namespace berth::recording {
 namespace {
+
+using engine::Judgement;
+
+// Sets the decisions of a replay against the recorded ones. Where both decide about the same pods
+// in another order, the decisions about one pod are paired.
+//
+// Thread safety: one owner.
+class Comparison {
+ public:
+  // Differences of pods of which `shows` says no are counted, and not reported one by one.
+  explicit Comparison(size_t most_differences, ShowsPod shows = nullptr)
+      : most_differences_(most_differences), shows_(std::move(shows)) {}
+
+  void SetTime(Time now) { now_ = now; }
+  // Decisions of the recording so far.
+  uint64_t decisions() const { return decisions_; }
+
+  // What both decided next; pods by "namespace/name".
+  void Add(const AttemptEnded& recorded, const std::string& recorded_pod, AttemptEnded replayed,
+           const std::string& replayed_pod, std::string why);
+  // What only one of them did.
+  void AddMissing(AttemptEnded recorded, const std::string& pod);
+  void AddExtra(AttemptEnded replayed, const std::string& pod);
+  // Into the report. What was not paired counts as a difference.
+  void Finish(ReplayReport& report);
+
+ private:
+  struct Unpaired {
+    uint64_t number = 0;
+    Time at;
+    std::string pod;
+    AttemptEnded decision;
+  };
+  using ByPod = base::StringMap<std::deque<Unpaired>>;  // by UID
+
+  void Compare(const AttemptEnded& recorded, AttemptEnded replayed, uint64_t number,
+               const std::string& pod, bool in_order, std::string why);
+  void Note(Difference difference);
+  // Takes the earliest one about the pod; nullopt: there is none.
+  static std::optional<Unpaired> TakeFrom(ByPod& by_pod, const std::string& uid);
+
+  const size_t most_differences_;
+  const ShowsPod shows_;
+  Time now_;
+  uint64_t decisions_ = 0;
+  uint64_t equal_ = 0;
+  uint64_t num_differences_ = 0;
+  uint64_t num_shown_ = 0;
+  std::vector<Difference> differences_;
+  ByPod recorded_;
+  ByPod replayed_;
+};
+
+DifferenceKind KindOf(const AttemptEnded& recorded, const AttemptEnded& replayed) {
+  const bool placed = !recorded.node_name.empty();
+  if (placed != !replayed.node_name.empty()) return DifferenceKind::kVerdict;
+  if (recorded.node_name != replayed.node_name) return DifferenceKind::kNode;
+  if (recorded.code != replayed.code) return DifferenceKind::kVerdict;
+  return DifferenceKind::kMessage;
+}
+
+void Comparison::Add(const AttemptEnded& recorded, const std::string& recorded_pod,
+                     AttemptEnded replayed, const std::string& replayed_pod, std::string why) {
+  if (recorded.pod_uid == replayed.pod_uid && recorded_.empty() && replayed_.empty()) {
+    const uint64_t number = ++decisions_;
+    Compare(recorded, std::move(replayed), number, recorded_pod, true, std::move(why));
+    return;
+  }
+  AddExtra(std::move(replayed), replayed_pod);
+  AddMissing(recorded, recorded_pod);
+}
+
+void Comparison::AddMissing(AttemptEnded recorded, const std::string& pod) {
+  const uint64_t number = ++decisions_;
+  if (auto pair = TakeFrom(replayed_, recorded.pod_uid)) {
+    Compare(recorded, std::move(pair->decision), number, pod, false, "");
+    return;
+  }
+  recorded_[recorded.pod_uid].push_back({number, now_, pod, std::move(recorded)});
+}
+
+void Comparison::AddExtra(AttemptEnded replayed, const std::string& pod) {
+  if (const auto pair = TakeFrom(recorded_, replayed.pod_uid)) {
+    Compare(pair->decision, std::move(replayed), pair->number, pod, false, "");
+    return;
+  }
+  replayed_[replayed.pod_uid].push_back({decisions_ + 1, now_, pod, std::move(replayed)});
+}
+
+std::optional<Comparison::Unpaired> Comparison::TakeFrom(ByPod& by_pod, const std::string& uid) {
+  const auto it = by_pod.find(uid);
+  if (it == by_pod.end()) return std::nullopt;
+  Unpaired first = std::move(it->second.front());
+  it->second.pop_front();
+  if (it->second.empty()) by_pod.erase(it);
+  return first;
+}
+
+void Comparison::Compare(const AttemptEnded& recorded, AttemptEnded replayed, uint64_t number,
+                         const std::string& pod, bool in_order, std::string why) {
+  if (recorded == replayed) {
+    if (in_order) {
+      ++equal_;
+      return;
+    }
+    Note({DifferenceKind::kOrder, number, now_, pod, recorded, std::move(replayed), ""});
+    return;
+  }
+  Note({KindOf(recorded, replayed), number, now_, pod, recorded, std::move(replayed),
+        std::move(why)});
+}
+
+void Comparison::Note(Difference difference) {
+  ++num_differences_;
+  if (shows_ && !shows_(difference.pod)) return;
+  ++num_shown_;
+  if (differences_.size() < most_differences_) differences_.push_back(std::move(difference));
+}
+
+void Comparison::Finish(ReplayReport& report) {
+  const auto rest = [this](ByPod& by_pod, DifferenceKind kind) {
+    std::vector<Unpaired> all;
+    for (auto& [uid, unpaired] : by_pod) {
+      std::move(unpaired.begin(), unpaired.end(), std::back_inserter(all));
+    }
+    std::ranges::sort(all, [](const Unpaired& a, const Unpaired& b) {
+      return std::tie(a.number, a.pod) < std::tie(b.number, b.pod);
+    });
+    for (Unpaired& one : all) {
+      Difference difference{kind, one.number, one.at, one.pod, {}, {}, ""};
+      (kind == DifferenceKind::kMissing ? difference.recorded : difference.replayed) =
+          std::move(one.decision);
+      Note(std::move(difference));
+    }
+    by_pod.clear();
+  };
+  rest(recorded_, DifferenceKind::kMissing);
+  rest(replayed_, DifferenceKind::kExtra);
+  report.decisions = decisions_;
+  report.equal = equal_;
+  report.num_differences = num_differences_;
+  report.num_shown = num_shown_;
+  std::ranges::stable_sort(differences_, {}, &Difference::number);
+  report.differences = std::move(differences_);
+}
 
 // An API server that never answers, and an executor that never runs anything: what goes out of a
 // scheduler that replays ends here.
@@ -52,8 +201,6 @@ class SilentApi final : public client::ApiClient {
 
   IdleExecutor executor_;
 };
-
-using engine::Judgement;
 
 // Of the plugins whose scores tell the nodes apart, those that do so most.
 constexpr size_t kMostPlugins = 3;
@@ -417,6 +564,24 @@ void Replayer::PassOverCycle() {
 }
 
 }  // namespace
+
+std::string_view NameOf(DifferenceKind kind) {
+  switch (kind) {
+    case DifferenceKind::kNode:
+      return "node";
+    case DifferenceKind::kVerdict:
+      return "verdict";
+    case DifferenceKind::kMessage:
+      return "message";
+    case DifferenceKind::kOrder:
+      return "order";
+    case DifferenceKind::kMissing:
+      return "missing";
+    case DifferenceKind::kExtra:
+      return "extra";
+  }
+  return "";
+}
 
 Result<ReplayReport> Replay(RecordingReader& reader,
                             const std::vector<PluginRegistration>& registry,

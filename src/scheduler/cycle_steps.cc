@@ -53,9 +53,7 @@ PodInfoPtr CountedWithClaims(SchedulerState& state, const CycleState& reserved, 
   if (claims == nullptr ? known.empty() : claims->statuses == known) return nullptr;
   api::Pod counted = *PodOn(pod, state.cluster.cache.node(node).metadata.name);
   counted.status.node_allocatable_resource_claim_statuses.clear();
-  if (claims != nullptr) {
-    counted.status.node_allocatable_resource_claim_statuses = claims->statuses;
-  }
+  if (claims != nullptr) counted.status.node_allocatable_resource_claim_statuses = claims->statuses;
   return state.cluster.cache.MakePodInfo(std::make_shared<const api::Pod>(std::move(counted)));
 }
 

@@ -374,9 +374,7 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
     state_.cluster.assumed_volumes.Expire(event.new_object);
     if (const auto* claim = std::get_if<ClaimPtr>(&event.new_object))
       state_.cluster.claims.Show(*claim);
-    if (AnyPodGroup group = PodGroupOf(event.new_object)) {
-      queue_.SetPodGroup(std::move(group), now);
-    }
+    if (AnyPodGroup group = PodGroupOf(event.new_object)) queue_.SetPodGroup(std::move(group), now);
     state_.cluster.cache.TestSelectorOf(event.new_object);
     if (event.type == informers::EventType::kUpdated) action = action::kUpdate;
   } else if (!std::holds_alternative<std::monostate>(event.old_object)) {

@@ -204,9 +204,7 @@ Result<void> Loop::Reload(const config::SchedulerConfiguration& next) {
   state_.cluster.cache.SetSignatureParts(parts_.profiles.signature_parts(),
                                          parts_.profiles.tested_label_keys());
   parts_.queue.ReplaceHints(parts_.profiles.Hints(), state_.step_clock.Now());
-  if (state_.watch_node_metrics) {
-    state_.watch_node_metrics(parts_.profiles.node_metrics_sources());
-  }
+  if (state_.watch_node_metrics) state_.watch_node_metrics(parts_.profiles.node_metrics_sources());
   return {};
 }
 

@@ -80,9 +80,7 @@ void MetricsObserver::ObserveGroupAttempt(const framework::Profile& profile, Gro
 
 void MetricsObserver::ObserveGeneratedPlacements(const framework::Profile& profile, size_t count) {
   const auto [it, added] = generated_placements_.try_emplace(&profile);
-  if (added) {
-    it->second = metrics_.Series(Metric::kGeneratedPlacements, {profile.scheduler_name()});
-  }
+  if (added) it->second = metrics_.Series(Metric::kGeneratedPlacements, {profile.scheduler_name()});
   metrics_.Add(it->second, static_cast<double>(count));
 }
 

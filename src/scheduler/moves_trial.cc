@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 #include <string_view>
-#include <utility>
 
 #include "berth/in_tree/eviction.h"
 #include "src/cache/cache.h"

@@ -143,9 +143,7 @@ engine::Refusal SchedulingCycle::Refuse(Attempt& attempt) {
   refusal.message = engine::FitErrorMessage(diagnosis);
   refusal.unschedulable_plugins = diagnosis.unschedulable_plugins;
   refusal.pending_plugins = diagnosis.pending_plugins;
-  if (!preempted) {
-    parts_.engine.KeepRefusal(profile, *attempt.info(), ClusterOf(state_), refusal);
-  }
+  if (!preempted) parts_.engine.KeepRefusal(profile, *attempt.info(), ClusterOf(state_), refusal);
   return refusal;
 }
 

@@ -29,9 +29,7 @@ void ShadowWatch::Before(const informers::InformerEvent& event, Time now) {
     return;
   }
   // A name that was deleted and created again while no watch ran is two pods.
-  if (old_pod != nullptr && IsPending(*old_pod)) {
-    listener_.Gone(**old_pod);
-  }
+  if (old_pod != nullptr && IsPending(*old_pod)) listener_.Gone(**old_pod);
   if (pod != nullptr && IsPending(*pod)) {
     listener_.Seen(**pod, now);
     if (IsRefused(**pod)) listener_.Refused(**pod);

@@ -49,9 +49,7 @@ void Counts::AddSparse(uint32_t id, int32_t delta) {
     }
   }
   size_ = sparse_.size();
-  if (size_ >= kMinDense && sparse_.back().first < kIdsPerCountToBecomeDense * size_) {
-    BecomeDense();
-  }
+  if (size_ >= kMinDense && sparse_.back().first < kIdsPerCountToBecomeDense * size_) BecomeDense();
 }
 
 void Counts::AddDense(uint32_t id, int32_t delta) {

@@ -12,15 +12,7 @@ namespace {
 
 // Puts `labels` into `merged`; of two values for a key the new one stays.
 void MergeLabels(const api::StringMap& labels, api::StringMap& merged) {
-  for (const auto& label : labels) {
-    const auto at =
-        std::ranges::lower_bound(merged, label.first, {}, &api::StringMap::value_type::first);
-    if (at != merged.end() && at->first == label.first) {
-      at->second = label.second;
-    } else {
-      merged.insert(at, label);
-    }
-  }
+  for (const auto& [key, value] : labels) api::Put(key, value, merged);
 }
 
 // A selector that selects nothing takes part as if it were not there.

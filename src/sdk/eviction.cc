@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "berth/in_tree/pod_groups.h"
-#include "berth/saturating.h"
 
 namespace berth::inline in_tree {
 namespace {

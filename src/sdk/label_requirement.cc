@@ -44,9 +44,7 @@ void CheckRequirement(const std::string& path, std::string_view key, std::string
   } else if (op == "Exists" || op == "DoesNotExist") {
     if (!values.empty()) invalid("values set must be empty for exists and does not exist");
   } else {
-    if (values.size() != 1) {
-      invalid("for 'Gt', 'Lt' operators, exactly one value is required");
-    }
+    if (values.size() != 1) invalid("for 'Gt', 'Lt' operators, exactly one value is required");
     for (size_t i = 0; i < values.size(); ++i) {
       if (!ParseInt64(values[i])) {
         errors.push_back(

@@ -12,4 +12,13 @@ const std::string* Find(const StringMap& map, std::string_view key) {
   return found == map.end() || found->first != key ? nullptr : &found->second;
 }
 
+void Put(std::string_view key, std::string_view value, StringMap& map) {
+  const auto at = std::ranges::lower_bound(map, key, {}, &StringMap::value_type::first);
+  if (at != map.end() && at->first == key) {
+    at->second = value;
+  } else {
+    map.emplace(at, key, value);
+  }
+}
+
 }  // namespace berth::api

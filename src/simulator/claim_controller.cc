@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/claim_controller.h"
-
 #include <algorithm>
 #include <memory>
 #include <utility>
+
+#include "src/simulator/controllers.h"
 
 namespace berth::simulator {
 namespace {
@@ -76,14 +76,6 @@ void ClaimController::SeeEndOf(const api::Pod& pod) {
   }
   const auto& extended = pod.status.extended_resource_claim_status;
   if (extended) note(extended->resource_claim_name);
-}
-
-void ClaimController::Wake() {
-  if (std::exchange(awake_, true)) return;
-  executor_.Post([this] {
-    awake_ = false;
-    Work();
-  });
 }
 
 void ClaimController::Work() {

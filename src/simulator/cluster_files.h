@@ -13,6 +13,7 @@
 #include "berth/config_value.h"
 #include "berth/result.h"
 #include "src/simulator/admission.h"
+#include "src/simulator/memory_api.h"
 #include "src/simulator/pod_controllers.h"
 
 namespace berth::simulator {
@@ -54,10 +55,12 @@ struct NewObjects {
 // How much of the text of a file has been read.
 using LoadProgress = std::function<void(size_t bytes, size_t of)>;
 
-// Reads what `kubectl get ... -o json|yaml` printed; see documents::ReadDump and InputFiles().
-// Dumps count as defaulted, so only a missing namespace ("default"), uid (made of kind and name)
-// and schedulerName ("default-scheduler") are filled in. Pods that have Succeeded or Failed are
-// left out.
+// Reads what `kubectl get ... -o json|yaml` printed; see documents::ReadDump. `files` are what
+// `kubectl -f` would read of these arguments: "-" is the standard input, a folder its files that
+// end in .json, .yaml or .yml, by name, but not those of folders inside. Commas stand between
+// several. Anything else is a file, whether it is there or not. Dumps count as defaulted, so only a
+// missing namespace ("default"), uid (made of kind and name) and schedulerName
+// ("default-scheduler") are filled in. Pods that have Succeeded or Failed are left out.
 //
 // What has no uid was never stored: it is a manifest, such as people and charts write. Its pods get
 // WithDefaults() and what admission fills in, its controllers make their pods (PodMaker), and an
@@ -72,7 +75,7 @@ using LoadProgress = std::function<void(size_t bytes, size_t of)>;
 // applied; that is a warning where they differ.
 //
 // Errors begin with file, line and place, and name the field: what ReadDump refuses, and files that
-// cannot be read.
+// cannot be read; "-" twice, and a folder that has no such file.
 //
 // Thread safety: any thread.
 Result<Cluster> LoadCluster(const std::vector<std::string>& files,
@@ -95,5 +98,13 @@ Result<std::shared_ptr<const api::Pod>> ReadPod(const ConfigValue& value, std::s
 // there twice, and in manifests fields that the API does not have. Pods may be on nodes that are
 // elsewhere, and have WithDefaults(); admission is left to the cluster.
 Result<NewObjects> ReadObjects(const ConfigValue::List& values, std::string_view path);
+
+// All objects as one list in JSON, for --cluster: what scheduling reads of each, an object a line,
+// by kind and key, and for questions what admission goes by and workloads without pods. So there
+// are no Secrets or ConfigMaps in it, and no environment and no arguments of containers; nor are
+// annotations, but for those of volumes, their claims, classes and CSINodes, and of claims of
+// devices, which scheduling reads. Objects of kinds that plugins ask for are there with their text.
+std::string DumpOf(const MemoryApi& api, const AdmissionObjects& admission,
+                   const std::vector<PodController>& idle);
 
 }  // namespace berth::simulator

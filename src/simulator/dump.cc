@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/dump.h"
-
 #include <string_view>
 #include <type_traits>
 #include <variant>
 
 #include "src/api/decode.h"
 #include "src/api/read_annotations.h"
+#include "src/simulator/cluster_files.h"
 
 namespace berth::simulator {
 namespace {

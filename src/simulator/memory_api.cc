@@ -3,25 +3,177 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 #include <tuple>
 #include <utility>
 
+#include "berth/api/decode_value.h"
+#include "berth/api/persistent_volume.h"
+#include "berth/api/persistent_volume_claim.h"
+#include "berth/api/pod.h"
+#include "berth/api/scheduling.h"
 #include "berth/check.h"
+#include "berth/config_value.h"
 #include "berth/in_tree/eviction.h"
+#include "berth/result.h"
 #include "src/api/decode.h"
 #include "src/api/protobuf_writer.h"
 #include "src/api/stored_form.h"
+#include "src/api/time_format.h"
 #include "src/api/wire_types.h"
 #include "src/base/text.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/simulator/answers.h"
-#include "src/simulator/volume_patch.h"
 
 namespace berth::simulator {
 namespace {
 
 using PodPtr = std::shared_ptr<const api::Pod>;
+
+// Sets a string from a member of a patch: null clears it.
+Result<void> SetString(const std::string& name, const ConfigValue& value, std::string& out) {
+  if (value.is_null()) {
+    out.clear();
+  } else if (value.string() != nullptr) {
+    out = *value.string();
+  } else {
+    return Fail(name + ": must be a string");
+  }
+  return {};
+}
+
+// Of a pod or of another object.
+template <typename Condition>
+Result<void> PatchCondition(const ConfigValue::Map& patch, Condition& condition) {
+  for (const auto& [name, value] : patch) {
+    Result<void> set;
+    if (name == "status") set = SetString(name, value, condition.status);
+    if (name == "reason") set = SetString(name, value, condition.reason);
+    if (name == "message") set = SetString(name, value, condition.message);
+    if (name == "observedGeneration" && value.integer() != nullptr) {
+      condition.observed_generation = *value.integer();
+    }
+    if (name == "lastTransitionTime") {
+      std::string text;
+      set = SetString(name, value, text);
+      condition.last_transition_time.reset();
+      if (set && !text.empty()) {
+        const auto time = api::ParseTime(text);
+        if (!time) return Fail(time.error().Within(name));
+        condition.last_transition_time = *time;
+      }
+    }
+    if (!set) return set;
+  }
+  return {};
+}
+
+template <typename Condition>
+Result<void> PatchConditions(const ConfigValue& list, std::vector<Condition>& conditions) {
+  if (list.list() == nullptr) return Fail("must be a list");
+  for (const ConfigValue& patch : *list.list()) {
+    const ConfigValue* type = patch.Find("type");
+    if (type == nullptr || type->string() == nullptr) return Fail("a condition without a type");
+    auto it = std::find_if(conditions.begin(), conditions.end(), [&](const auto& condition) {
+      return condition.type == *type->string();
+    });
+    if (it == conditions.end()) {
+      it = conditions.emplace(conditions.end());
+      it->type = *type->string();
+    }
+    if (auto patched = PatchCondition(*patch.map(), *it); !patched) return patched;
+  }
+  return {};
+}
+
+// Sets a member of a pod's status, read as a pod's is.
+template <typename T>
+Result<void> SetWhole(const std::string& name, const ConfigValue& value, T api::PodStatus::* member,
+                      api::PodStatus& status) {
+  const ConfigValue::Map of_status = {{name, value}};
+  const ConfigValue pod(ConfigValue::Map{{"status", ConfigValue(of_status)}});
+  auto decoded = api::DecodeValue<api::Pod>(pod, "");
+  if (!decoded) return Fail(decoded.error());
+  status.*member = std::move(decoded->status.*member);
+  return {};
+}
+
+void PatchAnnotations(const ConfigValue& patch, api::StringMap& annotations) {
+  const ConfigValue* metadata = patch.Find("metadata");
+  const ConfigValue* changes = metadata == nullptr ? nullptr : metadata->Find("annotations");
+  if (changes == nullptr || changes->map() == nullptr) return;
+  for (const auto& change : *changes->map()) {
+    const std::string& key = change.first;
+    if (const std::string* value = change.second.string()) {
+      api::Put(key, *value, annotations);
+    } else {
+      std::erase_if(annotations, [&key](const auto& entry) { return entry.first == key; });
+    }
+  }
+}
+
+void SetString(const ConfigValue& object, std::string_view name, std::string& out) {
+  const ConfigValue* value = object.Find(name);
+  if (value != nullptr) out = value->string() == nullptr ? "" : *value->string();
+}
+
+// Lays a strategic merge patch of a pod's status over `status`: conditions, merged by their type,
+// nominatedNodeName, extendedResourceClaimStatus and nodeAllocatableResourceClaimStatuses as a
+// whole; null takes a value away. Other members are passed over. Errors: a value of the wrong type.
+Result<void> ApplyStatusPatch(const ConfigValue& patch, api::PodStatus& status) {
+  if (patch.map() == nullptr) return Fail("status: must be a map");
+  for (const auto& [name, value] : *patch.map()) {
+    Result<void> set;
+    if (name == "nominatedNodeName") set = SetString(name, value, status.nominated_node_name);
+    if (name == "conditions") set = PatchConditions(value, status.conditions);
+    if (name == "extendedResourceClaimStatus") {
+      set = SetWhole(name, value, &api::PodStatus::extended_resource_claim_status, status);
+    }
+    if (name == "nodeAllocatableResourceClaimStatuses") {
+      set =
+          SetWhole(name, value, &api::PodStatus::node_allocatable_resource_claim_statuses, status);
+    }
+    if (!set) return Fail(set.error().Within("status"));
+  }
+  return {};
+}
+
+// The same for the conditions of a pod group.
+Result<void> ApplyStatusPatch(const ConfigValue& patch, api::PodGroupStatus& status) {
+  if (patch.map() == nullptr) return Fail("status: must be a map");
+  const ConfigValue* conditions = patch.Find("conditions");
+  if (conditions == nullptr) return {};
+  if (auto set = PatchConditions(*conditions, status.conditions); !set) {
+    return Fail(set.error().Within("status"));
+  }
+  return {};
+}
+
+// Lays a strategic merge patch over a volume or a claim: annotations, and a volume's claimRef.
+// Other members are passed over, and so are values of the wrong type.
+void ApplyPatch(const ConfigValue& patch, api::PersistentVolume& volume) {
+  PatchAnnotations(patch, volume.metadata.annotations);
+  const ConfigValue* spec = patch.Find("spec");
+  const ConfigValue* claim = spec == nullptr ? nullptr : spec->Find("claimRef");
+  if (claim == nullptr) return;
+  if (claim->is_null()) {
+    volume.spec.claim_ref.reset();
+    return;
+  }
+  if (!volume.spec.claim_ref) volume.spec.claim_ref.emplace();
+  api::ObjectReference& reference = *volume.spec.claim_ref;
+  SetString(*claim, "apiVersion", reference.api_version);
+  SetString(*claim, "kind", reference.kind);
+  SetString(*claim, "namespace", reference.namespace_);
+  SetString(*claim, "name", reference.name);
+  SetString(*claim, "uid", reference.uid);
+  SetString(*claim, "resourceVersion", reference.resource_version);
+}
+
+void ApplyPatch(const ConfigValue& patch, api::PersistentVolumeClaim& claim) {
+  PatchAnnotations(patch, claim.metadata.annotations);
+}
 
 // The text up to the next '/', which is taken off `path` with it.
 std::string_view TakeRawSegment(std::string_view& path) {

@@ -33,15 +33,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kPodContr
 constexpr std::string_view kNew = "new";
 constexpr std::string_view kNodeName = "metadata.name";
 
-void SetEntry(std::string_view key, std::string_view value, api::StringMap& map) {
-  const auto at = std::ranges::lower_bound(map, key, {}, &api::StringMap::value_type::first);
-  if (at != map.end() && at->first == key) {
-    at->second = value;
-  } else {
-    map.emplace(at, key, value);
-  }
-}
-
 // A tree of which only some members matter.
 const ConfigValue& Member(const ConfigValue& value, std::string_view name) {
   static const ConfigValue nothing;
@@ -434,19 +425,19 @@ void PodMaker::MakeAlike(const PodController& controller, std::vector<api::Objec
     between.uid = owner.uid;
     if (deploys) {
       constexpr std::string_view kHash = "pod-template-hash";
-      SetEntry(kHash, kNew, labels);
+      api::Put(kHash, kNew, labels);
       auto set = std::make_shared<api::ReplicaSet>();
       between.labels = labels;
       set->metadata = std::move(between);
       set->spec.selector = controller.selector.value_or(api::LabelSelector());
-      SetEntry(kHash, kNew, set->spec.selector->match_labels);
+      api::Put(kHash, kNew, set->spec.selector->match_labels);
       out.emplace_back(std::shared_ptr<const api::ReplicaSet>(std::move(set)));
     }
   }
   const bool job = repeats || controller.kind == "Job";
   if (job) {
-    SetEntry("batch.kubernetes.io/job-name", owner.name, labels);
-    SetEntry("job-name", owner.name, labels);
+    api::Put("batch.kubernetes.io/job-name", owner.name, labels);
+    api::Put("job-name", owner.name, labels);
   }
   const auto there = pods_of_.find(KeyOf(controller.kind, controller.metadata));
   const auto wanted = static_cast<size_t>(controller.pods);
@@ -458,7 +449,7 @@ void PodMaker::MakeAlike(const PodController& controller, std::vector<api::Objec
     api::Pod pod = MakePod(controller, owner, std::move(name));
     pod.metadata.labels = labels;
     if (controller.indexed) {
-      SetEntry("batch.kubernetes.io/job-completion-index", std::to_string(i), pod.metadata.labels);
+      api::Put("batch.kubernetes.io/job-completion-index", std::to_string(i), pod.metadata.labels);
     }
     out.emplace_back(std::make_shared<const api::Pod>(std::move(pod)));
   }
@@ -472,8 +463,8 @@ void PodMaker::MakeOrdinals(const PodController& controller, std::vector<api::Ob
     const std::string ordinal = std::to_string(controller.first_ordinal + i);
     api::Pod pod = MakePod(controller, owner, controller.metadata.name + "-" + ordinal);
     if (pod_keys_.contains(pod.metadata.Key())) continue;
-    SetEntry("apps.kubernetes.io/pod-index", ordinal, pod.metadata.labels);
-    SetEntry("statefulset.kubernetes.io/pod-name", pod.metadata.name, pod.metadata.labels);
+    api::Put("apps.kubernetes.io/pod-index", ordinal, pod.metadata.labels);
+    api::Put("statefulset.kubernetes.io/pod-name", pod.metadata.name, pod.metadata.labels);
     for (const api::PersistentVolumeClaim& like : controller.claims) {
       api::PersistentVolumeClaim claim = like;
       claim.metadata.name = like.metadata.name + "-" + pod.metadata.name;

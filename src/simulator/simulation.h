@@ -14,9 +14,8 @@
 #include "src/base/virtual_time.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
-#include "src/simulator/claim_controller.h"
+#include "src/simulator/controllers.h"
 #include "src/simulator/memory_api.h"
-#include "src/simulator/volume_controllers.h"
 
 namespace berth::simulator {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/volume_controllers.h"
-
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -9,7 +7,7 @@
 #include "berth/api/storage.h"
 #include "berth/label_selector.h"
 #include "berth/volumes.h"
-#include "src/simulator/volume_provisioner.h"
+#include "src/simulator/controllers.h"
 
 namespace berth::simulator {
 namespace {
@@ -80,14 +78,6 @@ void VolumeControllers::SeeVolume(const api::PersistentVolume* before,
   } else {
     due_claims_.insert(unbound_claims_.begin(), unbound_claims_.end());
   }
-}
-
-void VolumeControllers::Wake() {
-  if (std::exchange(awake_, true)) return;
-  executor_.Post([this] {
-    awake_ = false;
-    Work();
-  });
 }
 
 void VolumeControllers::Work() {
@@ -248,7 +238,7 @@ VolumeControllers::VolumePtr VolumeControllers::FindVolumeFor(
 void VolumeControllers::Bind(VolumePtr volume, const ClaimPtr& claim) {
   auto bound = std::make_shared<api::PersistentVolume>(*volume);
   if (!bound->spec.claim_ref) {
-    SetAnnotation(bound->metadata.annotations, kBoundByControllerAnnotation, kYes);
+    api::Put(kBoundByControllerAnnotation, kYes, bound->metadata.annotations);
   }
   bound->spec.claim_ref = {"PersistentVolumeClaim",
                            claim->metadata.namespace_,
@@ -259,10 +249,10 @@ void VolumeControllers::Bind(VolumePtr volume, const ClaimPtr& claim) {
   bound->status.phase = api::kVolumeBound;
   auto taken = std::make_shared<api::PersistentVolumeClaim>(*claim);
   if (taken->spec.volume_name.empty()) {
-    SetAnnotation(taken->metadata.annotations, kBoundByControllerAnnotation, kYes);
+    api::Put(kBoundByControllerAnnotation, kYes, taken->metadata.annotations);
     taken->spec.volume_name = bound->metadata.name;
   }
-  SetAnnotation(taken->metadata.annotations, kBindCompletedAnnotation, kYes);
+  api::Put(kBindCompletedAnnotation, kYes, taken->metadata.annotations);
   taken->status.phase = api::kClaimBound;
   taken->status.access_modes = bound->spec.access_modes;
   taken->status.capacity = bound->spec.capacity;

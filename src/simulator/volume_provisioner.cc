@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/volume_provisioner.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -11,6 +9,7 @@
 #include "berth/api/storage.h"
 #include "berth/label_selector.h"
 #include "berth/volumes.h"
+#include "src/simulator/controllers.h"
 
 namespace berth::simulator {
 namespace {
@@ -169,16 +168,6 @@ std::string NameOfVolumeFor(const api::PersistentVolumeClaim& claim) {
 
 }  // namespace
 
-void SetAnnotation(api::StringMap& annotations, std::string_view key, std::string_view value) {
-  const auto at =
-      std::ranges::lower_bound(annotations, key, {}, &api::StringMap::value_type::first);
-  if (at != annotations.end() && at->first == key) {
-    at->second = value;
-  } else {
-    annotations.emplace(at, key, value);
-  }
-}
-
 std::shared_ptr<const api::PersistentVolume> Provision(MemoryApi& api,
                                                        const api::PersistentVolumeClaim& claim) {
   const auto storage_class =
@@ -201,7 +190,7 @@ std::shared_ptr<const api::PersistentVolume> Provision(MemoryApi& api,
   auto volume = std::make_shared<api::PersistentVolume>();
   volume->metadata.name = NameOfVolumeFor(claim);
   volume->metadata.uid = "PersistentVolume/" + volume->metadata.name;
-  SetAnnotation(volume->metadata.annotations, kProvisionedByAnnotation, storage_class->provisioner);
+  api::Put(kProvisionedByAnnotation, storage_class->provisioner, volume->metadata.annotations);
   api::PersistentVolumeSpec& spec = volume->spec;
   if (size != nullptr) spec.capacity = {{std::string(kCapacity), *size}};
   SetSource(storage_class->provisioner, *volume);

@@ -8,6 +8,7 @@
 #include "src/explain/in_the_way.h"
 #include "src/explain/near_misses.h"
 #include "src/explain/verdict_json.h"
+#include "src/informers/kinds.h"
 #include "src/questions/fixes.h"
 #include "src/questions/pod_question.h"
 #include "src/ui/object_facts.h"

@@ -7,7 +7,6 @@
 
 #include "berth/status.h"
 #include "src/base/json.h"
-#include "src/informers/kinds.h"
 #include "src/simulator/memory_api.h"
 #include "src/ui/object_facts.h"
 

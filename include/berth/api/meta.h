@@ -23,6 +23,8 @@ using StringMap = std::vector<std::pair<std::string, std::string>>;
 
 // The value of `key`, or nullptr.
 const std::string* Find(const StringMap& map, std::string_view key);
+// Gives `key` that value, whether it is there or not.
+void Put(std::string_view key, std::string_view value, StringMap& map);
 
 // A point in time that the API writes with microseconds; a plain Time has seconds only.
 struct MicroTime {
@@ -89,7 +91,6 @@ struct FieldDamage {
   std::string path;
   std::string reason;
 
-  // "path: reason".
   std::string ToString() const { return path.empty() ? reason : path + ": " + reason; }
   friend bool operator==(const FieldDamage&, const FieldDamage&) = default;
 };

@@ -69,7 +69,6 @@ class Handle {
   // profile that runs has a plugin that called this; never in commands that read a file, where
   // nothing is known of any node. In a plugin's constructor only. Lives as long as the scheduler.
   virtual const MeasuredNodes& WatchNodeMetrics(const NodeMetricsSource& source) = 0;
-  // The pods of each pod group.
   virtual const PodGroupStates& pod_groups() const = 0;
   virtual const PodGroupForest& pod_group_forest() const = 0;
   // Any thread.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/commands/completion.h"
-
 #include <absl/strings/str_join.h>
 
 #include <string_view>
 
 #include "src/app/command.h"
+#include "src/app/commands/commands.h"
 #include "src/app/commands/output.h"
 #include "src/app/flags/offline_flags.h"
 
@@ -100,9 +99,7 @@ int ShowCompletion(const std::vector<std::string>& arguments, const std::string&
   if (shell == "zsh") script = kZsh;
   if (shell == "fish") script = kFish;
   if (shell == "kubectl") script = kKubectl;
-  if (script.empty()) {
-    return FailWith("which shell? `" + program + " bash`, zsh, fish or kubectl");
-  }
+  if (script.empty()) return FailWith("which shell? `" + program + " bash`, zsh, fish or kubectl");
   constexpr std::string_view kCommandList = "COMMANDS";
   std::string text(script);
   text.replace(text.find(kCommandList), kCommandList.size(), absl::StrJoin(CommandNames(), " "));

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/dump.h"
-
 #include <string>
 
 #include "src/app/commands/commands.h"
@@ -8,6 +6,7 @@
 #include "src/app/commands/output.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/base/logging.h"
+#include "src/simulator/cluster_files.h"
 
 namespace berth::app {
 

@@ -37,7 +37,6 @@ tl::unexpected<client::ApiError> Absent(std::string message) {
       client::ApiError{.code = 404, .reason = "NotFound", .message = std::move(message)});
 }
 
-// The object at a path of the API server.
 Answer<ConfigValue> GetObject(const client::ServerConfig& server, const std::string& path,
                               Duration timeout) {
   const auto answer = Get(server, path, "application/json", timeout);

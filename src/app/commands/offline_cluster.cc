@@ -25,7 +25,7 @@
 #include "src/config/plugin_features.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
-#include "src/recording/setup.h"
+#include "src/recording/recorder.h"
 #include "src/simulator/memory_api.h"
 #include "src/simulator/object_checks.h"
 
@@ -66,9 +66,7 @@ void AppendSome(const std::vector<std::string>& texts, std::vector<std::string>&
   constexpr size_t kMost = 100;
   const size_t shown = std::min(texts.size(), kMost);
   out.insert(out.end(), texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(shown));
-  if (shown < texts.size()) {
-    out.push_back(std::to_string(texts.size() - shown) + " more of these");
-  }
+  if (shown < texts.size()) out.push_back(std::to_string(texts.size() - shown) + " more of these");
 }
 
 // So that pods come as a scheduler would have seen them come; a list has them by name.
@@ -166,9 +164,7 @@ void PrintWarnings(const std::vector<std::string>& warnings) {
 
 simulator::SimulationOptions SimulationOptionsFor(config::SchedulerConfiguration configuration,
                                                   const Features& features, uint64_t seed) {
-  if (!configuration.extenders.empty()) {
-    PrintNote("Warning: " + std::string(kWithoutExtenders));
-  }
+  if (!configuration.extenders.empty()) PrintNote("Warning: " + std::string(kWithoutExtenders));
   simulator::SimulationOptions options;
   options.scheduler.configuration = std::move(configuration);
   options.scheduler.features = features;

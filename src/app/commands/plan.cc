@@ -24,7 +24,6 @@
 #include "src/client/curl_client.h"
 #include "src/plan/apply.h"
 #include "src/plan/eviction_request.h"
-#include "src/plan/plan_file.h"
 #include "src/plan/progress.h"
 
 namespace berth::app {
@@ -86,21 +85,7 @@ class LiveEdge final : public plan::Edge {
     return cluster_->PodsOf(pod_namespace);
   }
   plan::Answer Evict(const api::Pod& pod) override {
-    std::string body;
-    base::JsonObject eviction(body);
-    eviction.Add("apiVersion", "policy/v1");
-    eviction.Add("kind", "Eviction");
-    base::JsonObject meta(eviction.Key("metadata"));
-    meta.Add("namespace", pod.metadata.namespace_);
-    meta.Add("name", pod.metadata.name);
-    meta.Close();
-    base::JsonObject options(eviction.Key("deleteOptions"));
-    base::JsonObject preconditions(options.Key("preconditions"));
-    preconditions.Add("uid", pod.metadata.uid);
-    preconditions.Close();
-    options.Close();
-    eviction.Close();
-    return Send(client::Verb::kCreate, PodPath(pod, "/eviction"), kJson, std::move(body));
+    return Send(client::Verb::kCreate, PodPath(pod, "/eviction"), kJson, plan::EvictionBody(pod));
   }
   plan::Answer Request(const api::Pod& pod) override;
   Result<plan::RequestState> FindRequest(const api::Pod& pod) override;
@@ -116,9 +101,7 @@ class LiveEdge final : public plan::Edge {
   plan::Answer Nominate(const api::Pod& pod, std::string_view node) override {
     std::string body;
     base::JsonObject patch(body);
-    base::JsonObject meta(patch.Key("metadata"));
-    meta.Add("uid", pod.metadata.uid);
-    meta.Close();
+    patch.Add("metadata", {{"uid", pod.metadata.uid}});
     base::JsonObject status(patch.Key("status"));
     if (node.empty()) {
       status.AddNull("nominatedNodeName");
@@ -213,36 +196,10 @@ Result<void> LiveEdge::CheckRequests() {
 }
 
 void LiveEdge::RecordEvent(const api::Pod& pod, std::string_view note) {
-  std::string body;
-  base::JsonObject event(body);
-  event.Add("apiVersion", "events.k8s.io/v1");
-  event.Add("kind", "Event");
-  base::JsonObject meta(event.Key("metadata"));
-  meta.Add("namespace", pod.metadata.namespace_);
-  // A name for each pod, so that a repeated run makes no second one.
-  constexpr size_t kMostOfName = 200;
-  meta.Add("name", base::Concat(pod.metadata.name.substr(0, kMostOfName), ".",
-                                pod.metadata.uid.substr(0, 13), ".plan"));
-  meta.Close();
-  event.Add("eventTime", plan::EventTime(clock_.WallNow()));
-  event.Add("reportingController", "berth.dev/plan");
-  event.Add("reportingInstance", "berth-plan");
-  event.Add("action", "Evicting");
-  event.Add("reason", "EvictedByPlan");
-  event.Add("type", "Normal");
-  event.Add("note", note);
-  base::JsonObject regarding(event.Key("regarding"));
-  regarding.Add("apiVersion", "v1");
-  regarding.Add("kind", "Pod");
-  regarding.Add("namespace", pod.metadata.namespace_);
-  regarding.Add("name", pod.metadata.name);
-  regarding.Add("uid", pod.metadata.uid);
-  regarding.Close();
-  event.Close();
   const plan::Answer answer = Send(client::Verb::kCreate,
                                    base::Concat("/apis/events.k8s.io/v1/namespaces/",
                                                 base::Escape(pod.metadata.namespace_), "/events"),
-                                   kJson, std::move(body));
+                                   kJson, plan::EvictionEventBody(pod, note, clock_.WallNow()));
   if (answer.kind != plan::Answer::Kind::kDone && answer.kind != plan::Answer::Kind::kGone) {
     Say("No event: " + answer.message);
   }

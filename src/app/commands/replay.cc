@@ -16,7 +16,6 @@
 #include "src/base/file.h"
 #include "src/base/json.h"
 #include "src/base/logging.h"
-#include "src/config/extenders.h"
 #include "src/config/load.h"
 #include "src/explain/text_table.h"
 #include "src/recording/header.h"

@@ -56,9 +56,7 @@ void ConfigReloader::Poll() {
     Report(flags_.config, metrics_, Fail(settings.error()));
     return;
   }
-  for (const std::string& warning : settings->plugin_warnings) {
-    base::LogWarning(warning);
-  }
+  for (const std::string& warning : settings->plugin_warnings) base::LogWarning(warning);
   apply_(std::move(settings->configuration),
          [file = flags_.config, &registry = metrics_](const Result<void>& result) {
            Report(file, registry, result);

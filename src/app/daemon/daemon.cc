@@ -7,10 +7,8 @@
 #include <array>
 #include <utility>
 
-#include "src/app/daemon/metrics_setup.h"
 #include "src/app/daemon/server_release.h"
 #include "src/app/version.h"
-#include "src/base/logging.h"
 #include "src/config/plugin_features.h"
 #include "src/extender/http_extender.h"
 #include "src/scheduler/debugger.h"

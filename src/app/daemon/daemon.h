@@ -23,7 +23,7 @@
 #include "src/metrics/registry.h"
 #include "src/node_metrics/reader.h"
 #include "src/packing/live_figures.h"
-#include "src/recording/setup.h"
+#include "src/recording/recorder.h"
 #include "src/scheduler/scheduler.h"
 #include "src/shadow/comparison.h"
 

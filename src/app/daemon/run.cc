@@ -22,7 +22,6 @@
 #include "src/app/daemon/signals.h"
 #include "src/app/endpoints/debug_questions.h"
 #include "src/app/endpoints/endpoints.h"
-#include "src/app/endpoints/pprof.h"
 #include "src/app/flags/flags.h"
 #include "src/app/flags/log_flags.h"
 #include "src/app/version.h"

@@ -13,11 +13,9 @@
 #include "berth/field_errors.h"
 #include "src/base/file.h"
 #include "src/base/logging.h"
-#include "src/config/extenders.h"
 #include "src/config/load.h"
 #include "src/config/other_plugins.h"
 #include "src/config/plugin_features.h"
-#include "src/config/validate.h"
 
 namespace berth::app {
 namespace {

@@ -12,7 +12,6 @@
 #include "src/app/endpoints/live_reads.h"
 #include "src/app/endpoints/live_state.h"
 #include "src/app/endpoints/metrics_pages.h"
-#include "src/app/endpoints/pprof.h"
 #include "src/app/flags/flag_values.h"
 #include "src/app/version.h"
 #include "src/base/logging.h"

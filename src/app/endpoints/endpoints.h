@@ -67,4 +67,15 @@ inline constexpr const char* kLeadingHeader = "Berth-Leading";
 // of LiveReads, and waits without a thread.
 std::shared_ptr<const serving::Router> MakeEndpoints(EndpointSources sources);
 
+// How long /debug/pprof/profile may sample, in seconds, and the server waits for its answer.
+inline constexpr int kMostProfileSeconds = 60;
+inline constexpr std::string_view kProfilePath = "/debug/pprof/profile";
+
+// /debug/pprof, as far as a program that is not Go's has it: `profile` (CPU time, by default of 30
+// seconds), `heap`, `cmdline`, and a list of them. For `go tool pprof`. `executor` and `clock`
+// outlive the server.
+//
+// Thread safety: what is installed is for the server's thread.
+void InstallPprof(serving::Router& router, base::Executor& executor, const Clock& clock);
+
 }  // namespace berth::app

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/endpoints/pprof.h"
-
 #include <charconv>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "src/app/endpoints/endpoints.h"
 #include "src/base/file.h"
 #include "src/profiling/cpu_sampler.h"
-#include "src/profiling/heap.h"
+#include "src/profiling/profile.h"
 #include "src/serving/shared_page.h"
 
 namespace berth::app {

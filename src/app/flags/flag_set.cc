@@ -2,7 +2,6 @@
 #include "src/app/flags/flag_set.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <utility>
 
 #include "berth/field_errors.h"

@@ -178,9 +178,7 @@ Result<std::vector<base::VModule>> ReadVModule(const std::string& text) {
       return Fail(Quoted(pair) + " does not have the pattern=N format");
     }
     const auto level = ReadLevel(pair.substr(equals + 1));
-    if (!level) {
-      return Fail("parsing verbosity in " + Quoted(pair) + ": " + level.error().message);
-    }
+    if (!level) return Fail("parsing verbosity in " + Quoted(pair) + ": " + level.error().message);
     modules.push_back({pair.substr(0, equals), *level});
   }
   return modules;

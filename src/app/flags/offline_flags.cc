@@ -51,9 +51,7 @@ std::string_view DescriptionOf(OfflineCommand command) {
 // Where kubectl looks for its own.
 std::vector<std::string> DefaultKubeconfigs() {
   const char* listed = std::getenv("KUBECONFIG");
-  if (listed != nullptr && *listed != '\0') {
-    return absl::StrSplit(listed, ':', absl::SkipEmpty());
-  }
+  if (listed != nullptr && *listed != '\0') return absl::StrSplit(listed, ':', absl::SkipEmpty());
   const char* home = std::getenv("HOME");
   if (home == nullptr) return {};
   return {std::string(home) + "/.kube/config"};

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 
 #include "berth/label_selector.h"
 #include "src/framework/loadable/host_table.h"

@@ -36,9 +36,7 @@ framework::Cycle CycleFor(SchedulerState& state, const PodGroupTree& tree) {
 GroupVerdict CompositeTrial::Run(PodGroupTree& tree, Keep keep, Tries tries) {
   PodGroupTree::Group& root = tree.root();
   if (!tree.composite()) {
-    root.verdict = keep == Keep::kPlacements ? pod_groups_.Run(root.pods)
-                   : tries == Tries::kEvery  ? pod_groups_.TryEvery(root.pods)
-                                             : pod_groups_.Try(root.pods);
+    root.verdict = pod_groups_.Run(root.pods, keep, tries);
     return *root.verdict;
   }
   cache::Trial trial = state_.cluster.cache.BeginTrial();

@@ -44,7 +44,7 @@ class CompositeTrial {
   GroupVerdict TryEvery(PodGroupTree& tree) { return Run(tree, Keep::kNothing, Tries::kEvery); }
 
  private:
-  enum class Keep { kPlacements, kNothing };
+  using Keep = PodGroupTrial::Keep;
   // What came of one group below the one that was tried, or of itself.
   struct Kept {
     std::optional<GroupVerdict> verdict;

@@ -207,9 +207,7 @@ void MembersTrial::Undo(PodGroupAttempt& group, const PodGroupAttempt::Tried& tr
   MemberAttempt& member = group.members[tried.member];
   if (member.result != AttemptResult::kPlaced) return;
   UnreserveAndForget(state_, member.attempt, member.node_name);
-  if (tried.nomination) {
-    state_.cluster.nominator.Restore(member.attempt.info(), *tried.nomination);
-  }
+  if (tried.nomination) state_.cluster.nominator.Restore(member.attempt.info(), *tried.nomination);
 }
 
 }  // namespace berth::scheduler

@@ -151,9 +151,7 @@ void GroupPreemptionDryRun::Reset() {
 
 void GroupPreemptionDryRun::RestoreNominations() {
   for (const Assigned& assigned : assigned_) {
-    if (assigned.nomination) {
-      state_.cluster.nominator.Restore(assigned.info, *assigned.nomination);
-    }
+    if (assigned.nomination) state_.cluster.nominator.Restore(assigned.info, *assigned.nomination);
   }
 }
 
@@ -650,9 +648,7 @@ void PodGroupCycle::MakeRoom(PodGroupTree& tree) {
   }
   tree.was_rejected = result.status.code() == Code::kError;
   for (PodGroupTree::Group& group : tree.groups) {
-    if (result.status.code() == Code::kError) {
-      group.verdict = {.code = Code::kError, .reasons = {}};
-    }
+    if (result.status.code() == Code::kError) group.verdict = {.code = Code::kError, .reasons = {}};
     group.verdict->reasons.push_back(result.status.message());
   }
   if (!result.status.ok()) return;

@@ -302,9 +302,7 @@ GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group, const Placemen
             .reasons = generated.status.reasons()};
   }
   placements = std::move(generated.placements);
-  if (!group.preview) {
-    state_.observer.ObserveGeneratedPlacements(*group.profile, placements.size());
-  }
+  if (!group.preview) state_.observer.ObserveGeneratedPlacements(*group.profile, placements.size());
   const bool only = placements.size() == 1;
   std::vector<Fit> fits;
   NearMiss nearest;

@@ -29,19 +29,10 @@ class PodGroupTrial {
                 const SchedulerOptions& options)
       : state_(state), members_(state, profiles, engine, options) {}
 
-  // Success: the members that are placed are assumed and reserved. Else the cluster is as before,
-  // though members may say that they were placed.
-  GroupVerdict Run(PodGroupAttempt& group) {
-    return Run(group, Keep::kPlacements, Tries::kAsLongAsItMayFit);
-  }
-  // The same, but nothing is kept of it.
-  GroupVerdict Try(PodGroupAttempt& group) {
-    return Run(group, Keep::kNothing, Tries::kAsLongAsItMayFit);
-  }
-  // The same, but all pods are tried, also those that cannot save the group any more.
-  GroupVerdict TryEvery(PodGroupAttempt& group) {
-    return Run(group, Keep::kNothing, Tries::kEvery);
-  }
+  enum class Keep { kPlacements, kNothing };
+  // Success: the members that are placed are assumed and reserved, unless nothing is to be kept.
+  // Else the cluster is as before, though members may say that they were placed.
+  GroupVerdict Run(PodGroupAttempt& group, Keep keep, Tries tries);
   // Within a trial of the cache that the caller has open. Success: the members that are placed stay
   // so; there may be none, where enough were before. Else nothing of it is left.
   GroupVerdict RunWithin(PodGroupAttempt& group, const Placement& parent, Tries tries);
@@ -63,7 +54,6 @@ class PodGroupTrial {
   std::vector<NodeRow> RowsOf(const PodGroupAttempt& group) const;
 
  private:
-  enum class Keep { kPlacements, kNothing };
   // A placement that the group fits into: the node of each member, or kNoRow.
   struct Fit {
     const Placement* placement = nullptr;
@@ -76,7 +66,6 @@ class PodGroupTrial {
     size_t placed = 0;
   };
 
-  GroupVerdict Run(PodGroupAttempt& group, Keep keep, Tries tries);
   // On those within `parent`.
   GroupVerdict TryPlacements(PodGroupAttempt& group, const Placement& parent, Tries tries,
                              std::vector<Placement>& placements);

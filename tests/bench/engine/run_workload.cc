@@ -19,7 +19,7 @@
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/base/clock.h"
 #include "src/informers/kinds.h"
-#include "src/recording/setup.h"
+#include "src/recording/recorder.h"
 #include "src/simulator/simulation.h"
 #include "tests/scenarios/runner/objects.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bash script is run by bash itself, with a berth that has a --help; the others are looked at.
-#include "src/app/commands/completion.h"
-
 #include <gmock/gmock.h>
 
 #include <array>
@@ -9,6 +7,7 @@
 #include <memory>
 
 #include "src/app/command.h"
+#include "src/app/commands/commands.h"
 #include "src/app/flags/offline_flags.h"
 #include "tests/unit/client/temp_folder.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/config/validate.h"
 
 #include <gmock/gmock.h>
 

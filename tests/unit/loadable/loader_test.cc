@@ -192,34 +192,45 @@ TEST(LoaderTest, AShippedLibraryIsLookedForBesideTheProgram) {
   EXPECT_EQ(fs::path(file->program), program);
 }
 
+struct ProgramWithLibrary {
+  ProgramWithLibrary() {
+    fs::copy_file(LibraryFolder("everywhere") + "/everywhere.so", file);
+    std::ofstream(program) << "program";
+  }
+  std::string Error() const {
+    const auto loaded = LoadLibrary(file, program);
+    return loaded ? "" : loaded.error().message;
+  }
+
+  TempFolder folder;
+  std::string program = folder.path() + "/program";
+  std::string file = folder.path() + "/everywhere.so";
+};
+
 // As in a checkout whose files belong to a user and their group: who may write to the program needs
 // no library to put code into it.
 TEST(LoaderTest, ALibraryThatGoesWithAProgramIsTrustedAsThatIs) {
-  const TempFolder folder;
-  const std::string program = folder.path() + "/program";
-  const std::string file = folder.path() + "/everywhere.so";
-  fs::copy_file(LibraryFolder("everywhere") + "/everywhere.so", file);
-  std::ofstream(program) << "program";
-  const auto error = [&] {
-    const auto loaded = LoadLibrary(file, program);
-    return loaded ? "" : loaded.error().message;
-  };
-  EXPECT_EQ(error(), "");
-  fs::permissions(file, fs::perms::group_write, fs::perm_options::add);
-  EXPECT_THAT(error(), StartsWith(file + ": group "));
-  fs::permissions(program, fs::perms::group_write, fs::perm_options::add);
-  EXPECT_EQ(error(), "");
-  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
-  EXPECT_THAT(error(), StartsWith(file + ": everybody may write to it"));
-  fs::permissions(program, fs::perms::others_write, fs::perm_options::add);
-  EXPECT_EQ(error(), "");
+  const ProgramWithLibrary both;
+  EXPECT_EQ(both.Error(), "");
+  fs::permissions(both.file, fs::perms::group_write, fs::perm_options::add);
+  EXPECT_THAT(both.Error(), StartsWith(both.file + ": group "));
+  fs::permissions(both.program, fs::perms::group_write, fs::perm_options::add);
+  EXPECT_EQ(both.Error(), "");
+  fs::permissions(both.file, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(both.Error(), StartsWith(both.file + ": everybody may write to it"));
+  fs::permissions(both.program, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(both.Error(), "");
+}
+
+TEST(LoaderTest, ALibraryThatGoesWithAProgramMayBelongToItsUser) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
-  ASSERT_EQ(chown(file.c_str(), 12345, getegid()), 0);
-  EXPECT_THAT(error(), StartsWith(file + ": it belongs to user 12345"));
-  ASSERT_EQ(chown(program.c_str(), 12345, getegid()), 0);
-  EXPECT_EQ(error(), "");
-  fs::remove(program);
-  EXPECT_THAT(error(), StartsWith(file + ": it belongs to user 12345"));
+  const ProgramWithLibrary both;
+  ASSERT_EQ(chown(both.file.c_str(), 12345, getegid()), 0);
+  EXPECT_THAT(both.Error(), StartsWith(both.file + ": it belongs to user 12345"));
+  ASSERT_EQ(chown(both.program.c_str(), 12345, getegid()), 0);
+  EXPECT_EQ(both.Error(), "");
+  fs::remove(both.program);
+  EXPECT_THAT(both.Error(), StartsWith(both.file + ": it belongs to user 12345"));
 }
 
 TEST(LoaderTest, AShippedLibraryThatIsMissingIsAnErrorOfThePlugin) {

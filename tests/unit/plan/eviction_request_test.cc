@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -26,6 +27,25 @@ TEST(EvictionRequestTest, NamesThePodAndWhoAsks) {
     "spec": {"intent": "Eviction", "requester": "berth.dev/plan",
       "target": {"pod": {"name": "web-0", "uid": "1-2"}}}
   })"));
+}
+
+TEST(EvictionRequestTest, TheEventIsTheSameEachTime) {
+  const std::string name(210, 'a');
+  const auto pod = test::MakePod().Name(name).Namespace("shop").Uid("8ed74c35-2c1e-4d3c-9f").Ptr();
+  const Time now{std::chrono::seconds(60)};
+  const auto event = nlohmann::json::parse(EvictionEventBody(*pod, "it is to go", now));
+  EXPECT_EQ(event["metadata"],
+            nlohmann::json(
+                {{"namespace", "shop"}, {"name", name.substr(0, 200) + ".8ed74c35-2c1e.plan"}}));
+  EXPECT_EQ(event["eventTime"], "1970-01-01T00:01:00.000000Z");
+  EXPECT_EQ(event["reportingController"], "berth.dev/plan");
+  EXPECT_EQ(event["reason"], "EvictedByPlan");
+  EXPECT_EQ(event["note"], "it is to go");
+  EXPECT_EQ(event["regarding"], nlohmann::json({{"apiVersion", "v1"},
+                                                {"kind", "Pod"},
+                                                {"namespace", "shop"},
+                                                {"name", name},
+                                                {"uid", "8ed74c35-2c1e-4d3c-9f"}}));
 }
 
 TEST(EvictionRequestTest, ItsStatusSaysHowFarItIs) {

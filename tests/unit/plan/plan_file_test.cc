@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/plan/plan_file.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
 
 #include "src/documents/parse.h"
 #include "src/documents/write.h"
+#include "src/plan/plan.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 
 namespace berth::plan {

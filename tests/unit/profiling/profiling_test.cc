@@ -11,7 +11,6 @@
 #include "src/base/clock.h"
 #include "src/base/file.h"
 #include "src/profiling/cpu_sampler.h"
-#include "src/profiling/heap.h"
 #include "src/profiling/profile.h"
 #include "src/profiling/symbols.h"
 

@@ -15,7 +15,6 @@
 #include "src/base/virtual_time.h"
 #include "src/recording/file_sink.h"
 #include "src/recording/recorded_text.h"
-#include "src/recording/setup.h"
 #include "tests/unit/recording/recording_fixture.h"
 
 namespace berth::recording {

@@ -15,7 +15,6 @@
 #include "src/recording/recorded_extender.h"
 #include "src/recording/recorder.h"
 #include "src/recording/replay.h"
-#include "src/recording/setup.h"
 #include "src/simulator/simulation.h"
 #include "tests/support/builders.h"
 #include "tests/support/default_plugins.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/config/extenders.h"
-
 #include <gmock/gmock.h>
 
+#include "src/config/load.h"
 #include "tests/support/fake_extender.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 

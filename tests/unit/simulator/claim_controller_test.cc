@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/claim_controller.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "src/simulator/controllers.h"
 #include "tests/support/builders.h"
 #include "tests/support/device_builders.h"
 #include "tests/unit/simulator/controller_fixture.h"

@@ -9,7 +9,6 @@
 #include "src/base/virtual_time.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
-#include "src/simulator/dump.h"
 #include "src/simulator/memory_api.h"
 #include "tests/support/builders.h"
 #include "tests/support/plugin_kinds.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/volume_controllers.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +6,7 @@
 #include <vector>
 
 #include "berth/volumes.h"
-#include "src/simulator/volume_provisioner.h"
+#include "src/simulator/controllers.h"
 #include "tests/support/builders.h"
 #include "tests/unit/simulator/controller_fixture.h"
 
@@ -75,7 +73,7 @@ class VolumeControllersTest : public test::ControllerFixture<VolumeControllers> 
   }
   static api::PersistentVolumeClaim Selected(api::PersistentVolumeClaim claim,
                                              std::string_view node) {
-    SetAnnotation(claim.metadata.annotations, kSelectedNodeAnnotation, node);
+    api::Put(kSelectedNodeAnnotation, node, claim.metadata.annotations);
     return claim;
   }
   std::string SelectedNode(const std::string& claim) {
