@@ -82,10 +82,10 @@ Duration TokenBucket::UntilNext(Time now) const {
   if (qps_ < 0) return Duration::zero();
   const double missing = kAlmostOne - TokensAt(now);
   if (missing <= 0) return Duration::zero();
-  constexpr Duration kLongest = std::chrono::hours(24);
+  constexpr Duration kLongestWait = std::chrono::hours(24);
   // Of numbers that no int64_t has, each processor makes another one.
   const double nanos = std::ceil(missing / qps_ * 1e9);
-  if (!(nanos < static_cast<double>(kLongest.count()))) return kLongest;
+  if (!(nanos < static_cast<double>(kLongestWait.count()))) return kLongestWait;
   return Duration(static_cast<int64_t>(nanos));
 }
 
