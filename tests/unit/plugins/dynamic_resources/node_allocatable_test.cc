@@ -144,7 +144,7 @@ TEST_F(NodeAllocatableTest, PreBindWritesWhatTheClaimsTakeOfTheNode) {
     EXPECT_EQ(done->message,
               written ? "" : "updating pod default/p NodeAllocatableResourceClaimStatuses: no");
     plugin_->Unreserve(state, *info_, "n1");
-    handle.claims_written.requests.clear();
+    handle.claims_written.Take().done({});  // the reservation has been taken out
   }
 }
 
