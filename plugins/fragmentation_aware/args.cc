@@ -10,10 +10,15 @@
 namespace berth::plugins {
 namespace {
 
+constexpr std::string_view kMeasure = "measure";
 constexpr std::string_view kResources = "resources";
 constexpr std::string_view kMix = "mix";
 constexpr int64_t kMaxWeight = 1'000'000;
 constexpr int64_t kMaxDevices = 1'000;
+constexpr NamedValue<FragmentationMeasure> kMeasures[] = {
+    {"ExpectedUse", FragmentationMeasure::kExpectedUse},
+    {"Fragmentation", FragmentationMeasure::kFragmentation},
+};
 
 // A quantity as YAML may have it: text or a whole number.
 void ReadQuantity(FieldReader& fields, std::string_view field, const ConfigValue& value,
@@ -74,6 +79,11 @@ void CheckResources(const FragmentationAwareArgs& args, const std::string& paren
     if (resource.weight < 1 || resource.weight > 100) {
       problems.push_back(
           InvalidField(path + ".weight", std::to_string(resource.weight), "must be from 1 to 100"));
+    }
+    if (args.measure == FragmentationMeasure::kExpectedUse &&
+        DeviceClassOf(resource.name).empty()) {
+      problems.push_back(InvalidField(path + ".name", Quoted(resource.name),
+                                      "must be a class of devices, as measure is ExpectedUse"));
     }
   }
 }
@@ -137,13 +147,15 @@ std::vector<std::string> FragmentationProblems(const FragmentationAwareArgs& arg
 
 FragmentationAwareArgs ReadFragmentationArgs(FieldReader& fields) {
   FragmentationAwareArgs args;
+  ReadNamed(fields, kMeasure, kMeasures, args.measure);
   args.resources = ReadResources(fields, kResources);
   ReadEach(fields, kMix, [&](FieldReader& entry) { args.mix.push_back(ReadShapeSpec(entry)); });
   return args;
 }
 
 ConfigValue WithFragmentationDefaults(const ConfigValue& args, const ArgsFeatures&) {
-  return WithField(args, kResources, WithDefaultResources(args.Find(kResources)));
+  return WithField(WithDefault(args, kMeasure, ConfigValue(std::string("Fragmentation"))),
+                   kResources, WithDefaultResources(args.Find(kResources)));
 }
 
 }  // namespace

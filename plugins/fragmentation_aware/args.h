@@ -28,14 +28,22 @@ struct ShapeSpec {
   std::vector<api::NodeSelectorRequirement> match_expressions;
 };
 
+// How leftovers are measured.
+enum class FragmentationMeasure {
+  kFragmentation,  // by what the expected pods cannot use now
+  kExpectedUse,    // by what they will take
+};
+
 struct FragmentationAwareArgs {
+  FragmentationMeasure measure = FragmentationMeasure::kFragmentation;
   // Whose leftovers count, and how much a unit of each.
   std::vector<ResourceSpec> resources = DefaultResourceSpecs();
   // The expected pods; empty: as those that were seen.
   std::vector<ShapeSpec> mix;
 };
 
-// Errors: a resource named twice or with a weight that is not from 1 to 100, more shapes, classes
+// Errors: a measure that is none; with ExpectedUse, a resource that is no class of devices; a
+// resource named twice or with a weight that is not from 1 to 100, more shapes, classes
 // of devices or devices than can be counted, amounts below 0, shares that are no part of a device,
 // expressions that are none.
 extern const ArgsKind<FragmentationAwareArgs> kFragmentationAwareArgs;

@@ -104,6 +104,16 @@ int64_t Fragmentation::Score(const Demand& demand, const NodeLeft& left) const {
   return std::ranges::upper_bound(steps, gain + kRounding) - steps.begin();
 }
 
+// A rough figure: what the mix takes.
+size_t Fragmentation::kept_bytes() const {
+  size_t bytes = shapes_.capacity() * sizeof(Shape);
+  for (const Shape& shape : shapes_) {
+    bytes += shape.demand.amounts.capacity() * sizeof(int64_t) +
+             shape.demand.devices.capacity() * sizeof(DeviceDemand);
+  }
+  return bytes;
+}
+
 void Place(const Demand& demand, NodeLeft& left) {
   for (size_t i = 0; i < demand.amounts.size(); ++i) {
     left.amounts[i] = std::max<int64_t>(left.amounts[i] - demand.amounts[i], 0);

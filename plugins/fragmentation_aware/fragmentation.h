@@ -69,6 +69,17 @@ struct CountedResource {
   double per_amount = 1;
 };
 
+// What a pod leaves of a node, for the expected pods.
+class LeftoverMeasure {
+ public:
+  virtual ~LeftoverMeasure() = default;
+
+  // From 0 to 99: 50 where the pod changes nothing, more where it leaves more. The pod fits; each
+  // of its devices is the first that has enough, as the allocator gives them away.
+  virtual int64_t Score(const Demand& demand, const NodeLeft& left) const = 0;
+  virtual size_t kept_bytes() const = 0;
+};
+
 // The expected pods, and what of a node they cannot use.
 //
 //   fragmentation = sum over shapes of share(shape) * sum over resources of unusable * per_amount
@@ -77,7 +88,7 @@ struct CountedResource {
 // asks for none of the resource; else what is left of devices that have less than its share.
 //
 // Thread safety: immutable.
-class Fragmentation {
+class Fragmentation final : public LeftoverMeasure {
  public:
   // `total_weight` is the sum of the resources' weights, above 0. Without shapes all nodes are
   // alike.
@@ -85,12 +96,9 @@ class Fragmentation {
                 double total_weight);
 
   double Of(const NodeLeft& left) const;
-  // How much less of the node is fragmented once the pod is there, by a sigmoid from 0 to 99: 50
-  // where nothing changes, more where it gets less. The pod fits; each of its devices is the first
-  // that has enough, as the allocator gives them away.
-  int64_t Score(const Demand& demand, const NodeLeft& left) const;
-
-  const std::vector<Shape>& shapes() const { return shapes_; }
+  // By how much less of the node is fragmented once the pod is there, by a sigmoid.
+  int64_t Score(const Demand& demand, const NodeLeft& left) const override;
+  size_t kept_bytes() const override;
 
  private:
   std::vector<Shape> shapes_;

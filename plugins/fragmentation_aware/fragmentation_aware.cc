@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "berth/saturating.h"
+#include "plugins/fragmentation_aware/expected_use.h"
 
 namespace berth::plugins {
 namespace {
@@ -91,6 +92,7 @@ const std::string* NameOfClaim(const api::Pod& pod, const api::PodResourceClaim&
 FragmentationAware::FragmentationAware(const FragmentationAwareArgs& args, Handle& handle)
     : handle_(handle),
       learns_(args.mix.empty()),
+      measure_kind_(args.measure),
       names_(ResourcesOf(args)),
       devices_(std::make_unique<DeviceShares>(handle, DeviceClassesOf(args))) {
   for (const std::string& name : names_) ids_.push_back(handle.resource_names().Intern(name));
@@ -133,6 +135,13 @@ Demand FragmentationAware::DemandOf(const ShapeSpec& shape) const {
 void FragmentationAware::Expect(std::vector<Shape> shapes,
                                 std::span<const std::shared_ptr<const api::Pod>> pods) {
   affinities_.clear();
+  expects_ = !shapes.empty();
+  known_scores_.clear();
+  num_known_scores_ = 0;
+  if (measure_kind_ == FragmentationMeasure::kExpectedUse) {
+    measure_ = std::make_unique<ExpectedUse>(shapes, counted_, total_weight_, names_.size());
+    return;
+  }
   std::vector<std::string> keys;
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (pods[i] == nullptr) continue;
@@ -142,9 +151,7 @@ void FragmentationAware::Expect(std::vector<Shape> shapes,
     keys.push_back(std::move(key));
     affinities_.push_back(RequiredNodeAffinity::Make(*pods[i]));
   }
-  fragmentation_ = std::make_unique<Fragmentation>(std::move(shapes), counted_, total_weight_);
-  known_scores_.clear();
-  num_known_scores_ = 0;
+  measure_ = std::make_unique<Fragmentation>(std::move(shapes), counted_, total_weight_);
 }
 
 // Claims are shown, and released, without any change to a pod or a node, and what was seen belongs
@@ -197,7 +204,7 @@ void FragmentationAware::AddDevices(const api::ResourceClaim& claim, Demand& dem
 
 Status FragmentationAware::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,
                                     const NodeSet&) {
-  if (fragmentation_->shapes().empty()) return Status::Skip();
+  if (!expects_) return Status::Skip();
   state.Write(FragmentationState{DemandOf(pod)});
   return Status::Success();
 }
@@ -219,7 +226,7 @@ ScoreResult FragmentationAware::Score(const CycleState& state, const PodInfo& po
   for (size_t i = 0; i < affinities_.size(); ++i) {
     left.admits[i] = affinities_[i].Matches(node.node());
   }
-  return {fragmentation_->Score(data->demand, left)};
+  return {measure_->Score(data->demand, left)};
 }
 
 void FragmentationAware::FindAdmitted(const Snapshot& snapshot) const {
@@ -256,7 +263,7 @@ void FragmentationAware::ScoreNodes(const CycleState& state, const PodInfo& pod,
     for (size_t a = 0; a < affinities_.size(); ++a) {
       left_.admits[a] = many ? admitted_[a].Test(row) : affinities_[a].Matches(snapshot.node(row));
     }
-    scores[i] = known == nullptr ? fragmentation_->Score(data->demand, left_)
+    scores[i] = known == nullptr ? measure_->Score(data->demand, left_)
                                  : ScoreOnRow(data->demand, *known, row);
   }
 }
@@ -286,12 +293,12 @@ int64_t FragmentationAware::ScoreOnRow(const Demand& demand, std::vector<KnownSc
     left.number = ++last_number_;
   }
   KnownScore& score = known[row];
-  if (score.left != left.number) score = {left.number, fragmentation_->Score(demand, left_)};
+  if (score.left != left.number) score = {left.number, measure_->Score(demand, left_)};
   return score.score;
 }
 
 size_t FragmentationAware::kept_bytes() const {
-  size_t bytes = devices_->kept_bytes() + seen_.kept_bytes() +
+  size_t bytes = devices_->kept_bytes() + seen_.kept_bytes() + measure_->kept_bytes() +
                  num_known_scores_ * sizeof(KnownScore) + known_left_.size() * sizeof(KnownLeft);
   for (const KnownLeft& known : known_left_) {
     bytes += known.left.amounts.capacity() * sizeof(int64_t) +

@@ -20,8 +20,9 @@
 
 namespace berth::plugins {
 
-// Prefers nodes whose leftovers stay of use: the score is by how much less of what a node has left
-// is of no use to the expected pods, once the pod is there (Fragmentation).
+// Prefers nodes whose leftovers stay of use to the expected pods: the score is by how much less of
+// what a node has left is of no use to them, once the pod is there (Fragmentation), or by how much
+// of the node they will take beside it (ExpectedUse).
 //
 // Where the args name no class of devices, a node's score depends on that node alone, and the
 // engine keeps it. Where they do, it depends on what claims hold, and each pod is asked about; the
@@ -40,7 +41,7 @@ class FragmentationAware : public PreScorePlugin, public ColumnScorePlugin, publ
   // Skips where no pods are expected: all nodes are alike.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   const NodeSet& feasible) override;
-  // From 0 to 99, 50 where nothing changes.
+  // From 0 to 99, 50 where the pod changes nothing.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,
                     const NodeView& node) const override;
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
@@ -78,11 +79,13 @@ class FragmentationAware : public PreScorePlugin, public ColumnScorePlugin, publ
 
   Handle& handle_;
   const bool learns_;
+  const FragmentationMeasure measure_kind_;
   std::vector<std::string> names_;  // the list of resources
   std::vector<ResourceId> ids_;
   std::vector<CountedResource> counted_;
   double total_weight_ = 0;
-  std::unique_ptr<Fragmentation> fragmentation_;
+  bool expects_ = false;  // any pods
+  std::unique_ptr<const LeftoverMeasure> measure_;
   std::vector<RequiredNodeAffinity> affinities_;
   const std::unique_ptr<DeviceShares> devices_;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/node_resource_topology_match/args.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -17,49 +16,30 @@ constexpr std::string_view kResyncMethod = "resyncMethod";
 constexpr std::string_view kResyncScope = "resyncScope";
 constexpr std::string_view kInformerMode = "informerMode";
 
-template <typename Value>
-using Named = std::pair<std::string_view, Value>;
-
-constexpr Named<NumaStrategy> kNumaStrategies[] = {
+constexpr NamedValue<NumaStrategy> kNumaStrategies[] = {
     {"BalancedAllocation", NumaStrategy::kBalancedAllocation},
     {"LeastAllocated", NumaStrategy::kLeastAllocated},
     {"LeastNUMANodes", NumaStrategy::kLeastNumaNodes},
     {"MostAllocated", NumaStrategy::kMostAllocated},
 };
-constexpr Named<NumaArgs::ForeignPods> kForeignPodsModes[] = {
+constexpr NamedValue<NumaArgs::ForeignPods> kForeignPodsModes[] = {
     {"All", NumaArgs::ForeignPods::kAll},
     {"None", NumaArgs::ForeignPods::kNone},
     {"OnlyExclusiveResources", NumaArgs::ForeignPods::kOnlyExclusiveResources},
 };
-constexpr Named<NumaArgs::ResyncMethod> kResyncMethods[] = {
+constexpr NamedValue<NumaArgs::ResyncMethod> kResyncMethods[] = {
     {"All", NumaArgs::ResyncMethod::kAll},
     {"Autodetect", NumaArgs::ResyncMethod::kAutodetect},
     {"OnlyExclusiveResources", NumaArgs::ResyncMethod::kOnlyExclusiveResources},
 };
-constexpr Named<NumaArgs::ResyncScope> kResyncScopes[] = {
+constexpr NamedValue<NumaArgs::ResyncScope> kResyncScopes[] = {
     {"All", NumaArgs::ResyncScope::kAll},
     {"OnlyResources", NumaArgs::ResyncScope::kOnlyResources},
 };
-constexpr Named<NumaArgs::InformerMode> kInformerModes[] = {
+constexpr NamedValue<NumaArgs::InformerMode> kInformerModes[] = {
     {"Dedicated", NumaArgs::InformerMode::kDedicated},
     {"Shared", NumaArgs::InformerMode::kShared},
 };
-
-// Reads one of the names; what is not there leaves `out` alone.
-template <typename Value, size_t n>
-void ReadNamed(FieldReader& fields, std::string_view field, const Named<Value> (&names)[n],
-               Value& out) {
-  std::string text;
-  if (!fields.Read(field, text)) return;
-  const auto named = std::ranges::find(names, text, &Named<Value>::first);
-  if (named != std::end(names)) {
-    out = named->second;
-    return;
-  }
-  std::vector<std::string_view> supported;
-  for (const auto& [name, value] : names) supported.push_back(name);
-  fields.Problem(UnsupportedField(fields.PathOf(field), Quoted(text), supported));
-}
 
 void ReadNumaStrategy(FieldReader& fields, NumaArgs& args) {
   const ConfigValue* value = fields.Get(kScoringStrategy);

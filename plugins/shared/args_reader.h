@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "berth/api/pod.h"
@@ -49,6 +53,26 @@ bool ReadNested(FieldReader& fields, std::string_view field, const ReadFields& r
   read(nested);
   fields.Merge(nested);
   return true;
+}
+
+// A value, by the name that stands for it in args.
+template <typename Value>
+using NamedValue = std::pair<std::string_view, Value>;
+
+// Reads one of the names; what is not there leaves `out` alone.
+template <typename Value, size_t n>
+void ReadNamed(FieldReader& fields, std::string_view field, const NamedValue<Value> (&names)[n],
+               Value& out) {
+  std::string text;
+  if (!fields.Read(field, text)) return;
+  const auto named = std::ranges::find(names, text, &NamedValue<Value>::first);
+  if (named != std::end(names)) {
+    out = named->second;
+    return;
+  }
+  std::vector<std::string_view> supported;
+  for (const auto& [name, value] : names) supported.push_back(name);
+  fields.Problem(UnsupportedField(fields.PathOf(field), Quoted(text), supported));
 }
 
 // Adds a problem where the value at `path` is below `low` or above `high`; INT64_MAX: any is fine.

@@ -144,9 +144,10 @@ constexpr Struct kPodShape{"[]v1.PodShape",
                             {"requests", &kRequestMap},
                             {"devices", &kShapeDevices.list},
                             {"matchExpressions", &kNodeRequirement.list}}};
-constexpr Args kFragmentationAware{"v1.FragmentationAwareArgs",
-                                   kTypeMeta,
-                                   {{"resources", &kResource.list}, {"mix", &kPodShape.list}}};
+constexpr Args kFragmentationAware{
+    "v1.FragmentationAwareArgs",
+    kTypeMeta,
+    {{"measure", &kText}, {"resources", &kResource.list}, {"mix", &kPodShape.list}}};
 constexpr Struct kWeightedValue{"[]v1.WeightedTopologyValue",
                                 {{"value", &kText, kAlways}, {"weight", &kInt, kAlways}}};
 constexpr Struct kWeightedConstraint{"[]v1.WeightedTopologySpreadConstraint",

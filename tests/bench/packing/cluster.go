@@ -137,7 +137,7 @@ func writeCluster(file string, nodes []traceNode, pods []tracePod) (err error) {
 }
 
 // policies are what can be measured without a configuration of one's own.
-var policies = []string{"fgd", "fgd-learned", "default", "most-allocated"}
+var policies = []string{"fgd", "fgd-learned", "expected-use", "expected-use-learned", "default", "most-allocated"}
 
 // configurationOf makes the policy's configuration for a list of pods.
 func configurationOf(policy string, pods []tracePod) (object, error) {
@@ -150,7 +150,7 @@ func configurationOf(policy string, pods []tracePod) (object, error) {
 		plugins["score"] = object{"disabled": list{{"name": "*"}}, "enabled": list{{"name": "NodeResourcesFit", "weight": 1}}}
 		profile["pluginConfig"] = list{{"name": "NodeResourcesFit", "args": object{"scoringStrategy": object{
 			"type": "MostAllocated", "resources": list{{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}}}}}}
-	case "fgd", "fgd-learned":
+	case "fgd", "fgd-learned", "expected-use", "expected-use-learned":
 		const name = "FragmentationAware"
 		plugins["preScore"] = object{"enabled": list{{"name": name}}}
 		plugins["score"] = object{
@@ -158,7 +158,10 @@ func configurationOf(policy string, pods []tracePod) (object, error) {
 			"enabled":  list{{"name": name, "weight": 101}, {"name": "FixedNodeOrder", "weight": 1}},
 		}
 		args := object{"resources": list{{"name": "deviceclass.resource.kubernetes.io/" + deviceClass, "weight": 1}}}
-		if policy == "fgd" {
+		if strings.HasPrefix(policy, "expected-use") {
+			args["measure"] = "ExpectedUse"
+		}
+		if !strings.HasSuffix(policy, "-learned") {
 			args["mix"] = mixOf(pods)
 		} else {
 			plugins["preFilter"] = object{"enabled": list{{"name": name}}}

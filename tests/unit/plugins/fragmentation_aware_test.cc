@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "berth/random.h"
 #include "plugins/fixed_node_order/fixed_node_order.h"
+#include "plugins/fragmentation_aware/expected_use.h"
 #include "tests/support/device_builders.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 
@@ -100,6 +102,103 @@ TEST(FragmentationTest, PodsOfSeveralDevicesTakeTheFirstWholeOnes) {
   EXPECT_EQ(left, Left(4000, {0.2, 0, 0, 1}));
 }
 
+ExpectedUse UseBy(std::vector<Shape> mix) { return ExpectedUse(mix, {{kOfDevices}}, 1, 1); }
+
+TEST(ExpectedUseTest, ADeviceTakesPodsUntilNoMoreCome) {
+  const ExpectedUse mix = UseBy({{1, Asks(0, 1, 0.5)}, {1, Asks(0, 1)}});
+  // Of a half device only the halves can be had; a part of the mix, as 0.03, is that none comes.
+  const double half = 0.5 * 0.5 / 0.53;
+  EXPECT_DOUBLE_EQ(mix.Of(Left(0, {0.5})), half);
+  EXPECT_DOUBLE_EQ(mix.Of(Left(0, {0.999})), half);
+  EXPECT_DOUBLE_EQ(mix.Of(Left(0, {1})), (0.5 * (0.5 + half) + 0.5 * 1) / 1.03);
+  EXPECT_DOUBLE_EQ(mix.Of(Left(0, {0.4})), 0);
+  EXPECT_DOUBLE_EQ(mix.Of(Left(0, {0.5, 0.5, 0})), 2 * half);
+}
+
+TEST(ExpectedUseTest, PodsCountByTheirDevicesAndSharesAreRoundedUp) {
+  const ExpectedUse mix = UseBy({{1, Asks(0, 2)}, {1, Asks(0, 1, 0.4995)}, {9, Asks(1000)}});
+  EXPECT_DOUBLE_EQ(mix.Of(Left(8000, {0.5})), 0.5 / 3 / (0.03 + 1.0 / 3));
+  EXPECT_DOUBLE_EQ(mix.Of(Left(8000, {0.4999})), 0);
+}
+
+TEST(ExpectedUseTest, WithTooLittleElseAPartIsUsed) {
+  const ExpectedUse mix = UseBy({{1, Asks(4000, 1)}});
+  EXPECT_DOUBLE_EQ(mix.Of(Left(8000, {1, 1})), 2 / 1.03);
+  EXPECT_DOUBLE_EQ(mix.Of(Left(4000, {1, 1})), 1);
+  EXPECT_DOUBLE_EQ(mix.Of(Left(2000, {1})), 0.5);
+  EXPECT_DOUBLE_EQ(mix.Of(Left(0, {1})), 0);
+  EXPECT_DOUBLE_EQ(mix.Of(Left(4000, {})), 0);
+  // A pod of two devices asks for half as much beside each.
+  EXPECT_DOUBLE_EQ(UseBy({{1, Asks(4000, 2)}}).Of(Left(2000, {1, 1})), 1);
+}
+
+// 50 + 50 * gain / (1 + |gain|).
+TEST(ExpectedUseTest, ScoresByTheGain) {
+  const ExpectedUse mix = UseBy({{1, Asks(0, 1, 0.5)}, {1, Asks(0, 1)}});
+  // 0.957 are expected of a device, and 0.472 of 0.6: 0.4 + 0.472 - 0.957.
+  EXPECT_EQ(mix.Score(Asks(0, 1, 0.4), Left(0, {1})), 46);
+  EXPECT_EQ(mix.Score(Asks(0, 1, 0.4), Left(0, {0.4, 1})), 64);  // nothing was expected of 0.4
+  EXPECT_EQ(mix.Score(Asks(0, 1), Left(0, {1, 1})), 52);
+  const ExpectedUse with_cores = UseBy({{1, Asks(4000, 1)}});
+  EXPECT_EQ(with_cores.Score(Asks(2000), Left(10'000, {1, 1})), 50);
+  EXPECT_EQ(with_cores.Score(Asks(8000), Left(8000, {1, 1})), 17);  // 1.94 devices are lost
+  EXPECT_EQ(with_cores.Score(Asks(8000), Left(8000, {})), 50);
+  const ExpectedUse none = UseBy({{1, Asks(1000)}});
+  EXPECT_EQ(none.Score(Asks(8000), Left(8000, {1})), 50);
+  // Twice as much of everything is the same.
+  const CountedResource heavy{true, 0, 2e-6};
+  const std::vector<Shape> shapes{{1, Asks(4000, 1)}};
+  EXPECT_EQ(ExpectedUse(shapes, {{heavy}}, 2, 1).Score(Asks(8000), Left(8000, {1, 1})), 17);
+}
+
+// What the header says, shape by shape.
+double PlainUse(const std::vector<Shape>& shapes, int64_t free, bool of_cores) {
+  double weight = 0;
+  double all = 0;
+  double sum = 0;
+  for (const Shape& shape : shapes) {
+    for (const DeviceDemand& devices : shape.demand.devices) {
+      const double own = shape.weight * static_cast<double>(devices.count);
+      all += own;
+      if (devices.share > free) continue;
+      weight += own;
+      const double takes = of_cores ? static_cast<double>(shape.demand.amounts[0]) /
+                                          static_cast<double>(devices.count)
+                                    : static_cast<double>(devices.share) / 1e6;
+      sum += own * (takes + PlainUse(shapes, free - devices.share, of_cores));
+    }
+  }
+  return weight == 0 ? 0 : sum / (weight + ExpectedUse::kNoMore * all);
+}
+
+TEST(ExpectedUseTest, IsThatOfThePlainFormula) {
+  Random random(11);
+  const auto below = [&random](uint64_t bound) {
+    return static_cast<int64_t>(random.Below(bound));
+  };
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Shape> shapes;
+    for (int64_t i = 1 + below(5); i > 0; --i) {
+      Shape& shape = shapes.emplace_back();
+      shape.weight = static_cast<double>(1 + below(9));
+      shape.demand = Asks(500 * below(20));
+      const int64_t count = below(4);
+      if (count > 0) shape.demand.devices.push_back({0, count, Part(0.02) * (8 + below(43))});
+    }
+    NodeLeft left = Left(500 * below(30), {});
+    double use = 0;
+    double cores = 0;
+    for (int64_t i = below(5); i > 0; --i) {
+      left.devices.push_back({1, Part(0.01) * below(101)});
+      use += PlainUse(shapes, left.devices.back().free, false);
+      cores += PlainUse(shapes, left.devices.back().free, true);
+    }
+    const auto there = static_cast<double>(left.amounts[0]);
+    if (there < cores) use *= there / cores;
+    ASSERT_NEAR(UseBy(shapes).Of(left), use, 1e-9) << "round " << round;
+  }
+}
+
 ConfigValue Resources(std::vector<std::string> names) {
   ConfigValue::List list;
   for (const std::string& name : names) list.push_back(Args({{"name", Item(name.c_str())}}));
@@ -138,6 +237,20 @@ TEST(FragmentationAwareArgsTest, ReadsAMix) {
   EXPECT_EQ(shape.devices[0].share.MilliValue(), 460);
   EXPECT_EQ(shape.match_expressions[0].values, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(DeviceClassesOf(*args), (std::vector<std::string>{"gpus"}));
+}
+
+TEST(FragmentationAwareArgsTest, ExpectedUseIsOfDevices) {
+  const auto with = [](const char* measure, std::vector<std::string> resources) {
+    return Args({{"measure", Item(measure)}, {"resources", Resources(std::move(resources))}});
+  };
+  const auto args = kFragmentationAwareArgs.parse(with("ExpectedUse", {kGpus}));
+  ASSERT_TRUE(args.has_value()) << args.error().message;
+  EXPECT_EQ(args->measure, FragmentationMeasure::kExpectedUse);
+  EXPECT_EQ(ProblemsOf(with("Fragmentation", {"cpu"})), "");
+  EXPECT_THAT(ProblemsOf(with("ExpectedUse", {kGpus, "cpu"})),
+              HasSubstr("resources[1].name: Invalid value: \"cpu\""));
+  EXPECT_THAT(ProblemsOf(with("Waste", {"cpu"})), HasSubstr("measure: Unsupported value"));
+  EXPECT_THAT(ProblemsOf(Args({{"measure", Item("ExpectedUse")}})), HasSubstr("resources[0].name"));
 }
 
 TEST(FragmentationAwareArgsTest, NamesWhatIsWrong) {
@@ -222,6 +335,9 @@ class FragmentationAwareTest : public testing::Test, public PluginFixture {
     shape.requests.emplace_back("cpu", api::Quantity::FromMilli(milli));
     return shape;
   }
+  // Scores that are kept from pod to pod are those that a plain look at each node gives, whatever
+  // claims come and go.
+  void CompareKeptScores(const FragmentationAwareArgs& args);
 };
 
 TEST_F(FragmentationAwareTest, WithoutClassesOfDevicesItDependsOnTheNodeAlone) {
@@ -367,16 +483,9 @@ TEST(SeenPodsTest, PodsForOtherNodesAreOfAnotherKind) {
   EXPECT_EQ(keys.size(), 7u);
 }
 
-// Scores that are kept from pod to pod are those that a plain look at each node gives, whatever
-// claims come and go.
-TEST_F(FragmentationAwareTest, KeptScoresAreThoseOfAPlainLook) {
+void FragmentationAwareTest::CompareKeptScores(const FragmentationAwareArgs& args) {
   Random random(7);
-  ShapeSpec picky = Devices(300, 2);
-  picky.match_expressions = {{"model", "In", {"a"}}};
-  ShapeSpec with_cores = Devices(460, 3);
-  with_cores.requests = {{"cpu", api::Quantity::FromUnits(3)}};
-  FragmentationAware plugin(
-      ArgsOf({Devices(1000, 4), with_cores, picky, Cores(2000)}, {kGpus, "cpu"}), handle);
+  FragmentationAware plugin(args, handle);
   std::vector<api::Node> nodes;
   for (int i = 0; i < 40; ++i) {
     const std::string name = "n" + std::to_string(i);
@@ -424,6 +533,47 @@ TEST_F(FragmentationAwareTest, KeptScoresAreThoseOfAPlainLook) {
     }
   }
   EXPECT_GT(different.size(), 20u);
+}
+
+TEST_F(FragmentationAwareTest, KeptScoresAreThoseOfAPlainLook) {
+  ShapeSpec picky = Devices(300, 2);
+  picky.match_expressions = {{"model", "In", {"a"}}};
+  ShapeSpec with_cores = Devices(460, 3);
+  with_cores.requests = {{"cpu", api::Quantity::FromUnits(3)}};
+  CompareKeptScores(ArgsOf({Devices(1000, 4), with_cores, picky, Cores(2000)}, {kGpus, "cpu"}));
+}
+
+TEST_F(FragmentationAwareTest, KeptScoresByExpectedUseAreThoseOfAPlainLook) {
+  ShapeSpec with_cores = Devices(460, 3);
+  with_cores.requests = {{"cpu", api::Quantity::FromUnits(3)}};
+  FragmentationAwareArgs args = ArgsOf({Devices(1000, 4), with_cores, Devices(300, 2)}, {kGpus});
+  args.measure = FragmentationMeasure::kExpectedUse;
+  CompareKeptScores(args);
+}
+
+TEST_F(FragmentationAwareTest, ExpectedUseIsOfSharesThatClaimsHoldAndLearnsAsWell) {
+  AddSharedDevices("n", 1);
+  const api::Node node = MakeNode("n").Allocatable({{"cpu", "8"}, {"memory", "64Gi"}});
+  handle.ShowClaim(Claim("c", 400).Obj());
+  const api::Pod pod = MakePod().Uid("asked").ResourceClaim("c");
+  FragmentationAwareArgs args = ArgsOf({Devices(500), Devices(1000)}, {kGpus});
+  args.measure = FragmentationMeasure::kExpectedUse;
+  FragmentationAware plugin(args, handle);
+  EXPECT_EQ(Score(plugin, pod, node), 46);
+  Hold("other", "n", 0, 600);
+  EXPECT_EQ(Score(plugin, pod, node), 64);
+  Release("other");
+  args.mix.clear();
+  LearningFragmentationAware learning(args, handle);
+  EXPECT_EQ(Score(learning, pod, node), -1) << "Skip: no pod was seen";
+  state = CycleState();
+  const PlainSnapshot snapshot = Cluster({node});
+  for (const int64_t milli : {500, 1000}) {
+    const std::string name = "seen-" + std::to_string(milli);
+    handle.ShowClaim(Claim(name, milli).Obj());
+    learning.PreFilter(state, *Info(MakePod().Uid(name).ResourceClaim(name)), snapshot);
+  }
+  EXPECT_EQ(Score(learning, pod, node), 46);
 }
 
 TEST(FixedNodeOrderTest, SpreadsNamesEvenlyAndForGood) {
