@@ -98,6 +98,15 @@ func (g *generator) podLevel(pod *corev1.Pod) {
 		atLeast(hugePages1Gi, []string{"2Gi"})
 		limits[hugePages1Gi] = requests[hugePages1Gi]
 	}
+	if len(limits) > 0 {
+		// Of a pod with limits an API server keeps what its containers add up to, too.
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			sum, asked := ofContainers[name]
+			if _, has := requests[name]; asked && !has {
+				requests[name] = sum
+			}
+		}
+	}
 	pod.Spec.Resources = &corev1.ResourceRequirements{Requests: requests, Limits: orNil(limits)}
 }
 
