@@ -124,7 +124,7 @@ int64_t ExpectedUse::Score(const Demand& demand, const NodeLeft& left) const {
   Place(demand, after);
   const double gain = (Taken(demand) + Of(after) - Of(left)) / total_weight_;
   const double score = 50 + 50 * gain / (1 + std::abs(gain));
-  return std::clamp<int64_t>(static_cast<int64_t>(score + 0.5), 0, 99);
+  return std::clamp<int64_t>(std::llround(score), 0, 99);
 }
 
 size_t ExpectedUse::kept_bytes() const {
