@@ -68,7 +68,7 @@ ExpectedUse::Class ExpectedUse::MakeClass(std::span<const Shape> shapes,
   const std::map<size_t, Takers> takers = TakersOf(shapes, counted.index, resources_);
   for (size_t free = 1; free <= kThousandths; ++free) {
     double weight = kNoMore;
-    double* need = &made.need[free * resources_];
+    double* need = made.need.data() + free * resources_;
     for (const auto& [share, same] : takers) {
       if (share > free) break;
       const size_t rest = free - share;

@@ -25,10 +25,11 @@ AnyPodGroup PodGroupOf(const api::ObjectPtr& object) {
   return {};
 }
 
-// In kube-scheduler's words. `kind`: what the field that names the object is called.
-void LogEvent(int verbosity, std::string_view message, std::string_view kind,
-              const api::ObjectMeta& meta) {
-  if (base::LogVerbosity() >= verbosity) base::LogV(verbosity, message, {{kind, meta.Key()}});
+// In kube-scheduler's words.
+void LogEvent(int verbosity, std::string_view message, const api::Pod& pod) {
+  if (base::LogVerbosity() >= verbosity) {
+    base::LogV(verbosity, message, {{"pod", pod.metadata.Key()}});
+  }
 }
 
 // What only a scheduler says, and of no pod that it has bound.
@@ -132,7 +133,7 @@ void EventHandlers::TellOfPod(const informers::InformerEvent& event, Time now) {
 
 void EventHandlers::AddPod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
-    LogEvent(3, "Add event for scheduled pod", "pod", pod->metadata);
+    LogEvent(3, "Add event for scheduled pod", *pod);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     if (AwaitsResize(*info)) QueueResize(info, now);
     AddToCache(info);
@@ -140,7 +141,7 @@ void EventHandlers::AddPod(const PodPtr& pod, Time now) {
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
   } else if (IsOurs(pod->spec.scheduler_name)) {
-    LogEvent(3, "Add event for unscheduled pod", "pod", pod->metadata);
+    LogEvent(3, "Add event for unscheduled pod", *pod);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     state_.cluster.pods.Set(info);
     state_.cluster.pod_groups.SetPending(pod);
@@ -165,7 +166,7 @@ PodInfoPtr EventHandlers::WithPlaceHeldFor(const PodInfoPtr& info) {
 void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now) {
   const bool pod_level_status = state_.features.in_place_pod_level_resources_vertical_scaling;
   if (Assigned(*old_pod)) {
-    LogEvent(4, "Update event for scheduled pod", "pod", pod->metadata);
+    LogEvent(4, "Update event for scheduled pod", *pod);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     UpdateResize(old_pod, info, now);
     AddToCache(info);
@@ -178,14 +179,14 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
     return;
   }
   if (Assigned(*pod)) {
-    LogEvent(3, "Add event for scheduled pod", "pod", pod->metadata);
+    LogEvent(3, "Add event for scheduled pod", *pod);
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     const PodPtr elsewhere = AssumedElsewhere(*pod);
     AddToCache(info);
     NotePlaced(pod);
     // Also one whose profile has gone since it was decided.
     if (state_.cluster.pods.Erase(*pod)) {
-      LogEvent(3, "Delete event for unscheduled pod", "pod", pod->metadata);
+      LogEvent(3, "Delete event for unscheduled pod", *pod);
       queue_.Delete(*pod, now);
       state_.cluster.pod_groups.RemovePending(*pod);
       state_.writers.status_patcher.Forget(pod->metadata.uid);
@@ -222,7 +223,7 @@ void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, T
     }
     return;
   }
-  LogEvent(4, "Update event for unscheduled pod", "pod", pod->metadata);
+  LogEvent(4, "Update event for unscheduled pod", *pod);
   queue_.Update(old_pod, info, now);
   const std::string& nominated = old_pod->status.nominated_node_name;
   if (!nominated.empty() && nominated != pod->status.nominated_node_name) {
@@ -232,7 +233,7 @@ void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, T
 
 void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
-    LogEvent(3, "Delete event for scheduled pod", "pod", pod->metadata);
+    LogEvent(3, "Delete event for scheduled pod", *pod);
     state_.cluster.cache.RemovePod(pod->metadata.uid);
     state_.cluster.pod_groups.RemovePlaced(*pod);
     state_.cluster.node_metrics.RemovePlaced(*pod);
@@ -242,7 +243,7 @@ void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
     return;
   }
   if (!state_.cluster.pods.Erase(*pod)) return;  // it is another scheduler's
-  LogEvent(3, "Delete event for unscheduled pod", "pod", pod->metadata);
+  LogEvent(3, "Delete event for unscheduled pod", *pod);
   queue_.Delete(*pod, now);
   state_.cluster.pod_groups.RemovePending(*pod);
   state_.writers.status_patcher.Forget(pod->metadata.uid);
@@ -342,13 +343,11 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
   if (old_node == nullptr && new_node == nullptr) return;
   switch (event.type) {
     case EventType::kAdded:
-      LogEvent(3, "Add event for node", "node", (*new_node)->metadata);
       state_.cluster.cache.SetNode(*new_node);
       Move(EventResource::kNode, action::kAdd, {}, *new_node, now);
       metrics_.Handled(EventResource::kNode, action::kAdd);
       break;
     case EventType::kUpdated:
-      LogEvent(4, "Update event for node", "node", (*new_node)->metadata);
       state_.cluster.cache.SetNode(*new_node);
       for (const ClusterEvent& change : NodeUpdateEvents(**old_node, **new_node)) {
         Move(change.resource, change.action, *old_node, *new_node, now);
@@ -356,7 +355,6 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
       }
       break;
     case EventType::kDeleted:
-      LogEvent(3, "Delete event for node", "node", (*old_node)->metadata);
       Move(EventResource::kNode, action::kDelete, *old_node, {}, now);
       state_.cluster.cache.RemoveNode((*old_node)->metadata.name);
       metrics_.Handled(EventResource::kNode, action::kDelete);
