@@ -102,7 +102,7 @@ func TestAnswersDoNotDependOnTheProcessor(t *testing.T) {
 func made(t *testing.T, version string, programs ...string) (files string) {
 	t.Helper()
 	tree := t.TempDir()
-	clone := `commit=$(git -C "$1" stash create)
+	clone := `commit=$(git -C "$1" -c user.name=T -c user.email=t@example.com stash create)
 git clone -q --shared --no-checkout "$1" "$2"
 git -C "$2" checkout -q --detach "${commit:-HEAD}"`
 	if out, err := exec.Command("bash", "-euc", clone, "-", root, tree).CombinedOutput(); err != nil {
