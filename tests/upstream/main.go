@@ -83,6 +83,7 @@ func run(ctx context.Context, o options) error {
 		logs:  logs,
 		path:  binaries.Dir() + string(os.PathListSeparator) + os.Getenv("PATH"),
 		berth: berth.Path,
+		tests: source.testEnv(),
 	}
 	var results []result
 	for _, s := range o.suites {

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -47,6 +49,12 @@ type source struct {
 	modFile string
 }
 
+// testEnv: the API server that a test binary holds looks for files beside its sources. Where paths are trimmed, it takes
+// these two for their folder.
+func (s source) testEnv() []string {
+	return []string{"TEST_SRCDIR=" + s.home, "TEST_WORKSPACE=."}
+}
+
 // prepareSource copies the module that this module requires, once, and puts the stand-in in.
 func prepareSource(ctx context.Context) (source, error) {
 	cache, err := checkout.Cache()
@@ -65,6 +73,10 @@ func prepareSource(ctx context.Context) (source, error) {
 	s := source{home: home, modFile: filepath.Join(home, "go.mod")}
 	tree := filepath.Join(home, filepath.Base(module))
 	if err := copyOnce(module, tree); err != nil {
+		return source{}, err
+	}
+	// The folder of the module by the name that trimmed paths give it.
+	if err := os.Symlink(".", filepath.Join(home, "k8s.io")); err != nil && !errors.Is(err, fs.ErrExist) {
 		return source{}, err
 	}
 	scheduler := filepath.Join(tree, "pkg", "scheduler")
@@ -132,7 +144,7 @@ func copyOnce(from, to string) error {
 // compile returns the suite's test binary. The first takes about ten minutes: it holds the API server.
 func (s source) compile(ctx context.Context, tests suite) (string, error) {
 	binary := filepath.Join(s.home, "bin", tests.name())
-	command := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-modfile="+s.modFile, "-o", binary,
+	command := exec.CommandContext(ctx, "go", "test", "-c", "-trimpath", "-vet=off", "-modfile="+s.modFile, "-o", binary,
 		path.Join(kubernetes, tests.path()))
 	command.Stdout, command.Stderr = os.Stderr, os.Stderr
 	if err := command.Run(); err != nil {

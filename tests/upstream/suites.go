@@ -87,9 +87,10 @@ func (s suite) name() string {
 }
 
 type environment struct {
-	logs  string // folder
-	path  string // PATH, with etcd
-	berth string // the binary
+	logs  string   // folder
+	path  string   // PATH, with etcd
+	berth string   // the binary
+	tests []string // what test binaries need besides
 }
 
 type result struct {
@@ -121,7 +122,8 @@ func (s suite) run(ctx context.Context, tests string, env environment) (result, 
 	}
 	command := exec.CommandContext(ctx, tests, args...)
 	command.Dir = logs
-	command.Env = append(os.Environ(), "PATH="+env.path, "BERTH_BINARY="+env.berth, "BERTH_LOGS="+logs)
+	command.Env = append(append(os.Environ(), env.tests...), "PATH="+env.path, "BERTH_BINARY="+env.berth,
+		"BERTH_LOGS="+logs)
 	if s.withoutOwnPlugins {
 		command.Env = append(command.Env, "BERTH_WITHOUT_OWN_PLUGINS=1")
 	}
