@@ -28,8 +28,7 @@ namespace berth::plugins {
 // Thread safety: immutable.
 class ExpectedUse final : public LeftoverMeasure {
  public:
-  // The probability that a device gets no more pods, as a part of that with which pods of the whole
-  // mix come.
+  // How likely it is that a device gets no more pods; that the next is one of the mix counts 1.
   static constexpr double kNoMore = 0.03;
 
   // Of `counted` all are classes of devices; `total_weight` is the sum of their weights, above 0.
@@ -40,7 +39,7 @@ class ExpectedUse final : public LeftoverMeasure {
   // In devices, by weight.
   double Of(const NodeLeft& left) const;
   // By the gain: what the pod takes, and what is expected after it, beyond what was expected
-  // before. 50 where it is 0, and 100 * gain / (1 + |gain|) / 2 more or less; from 0 to 99.
+  // before. 50 + 50 * gain / (1 + |gain|), rounded, at most 99.
   int64_t Score(const Demand& demand, const NodeLeft& left) const override;
   size_t kept_bytes() const override;
 
