@@ -154,6 +154,7 @@ void ClaimTable::EndRemoval(std::string_view uid, std::string_view consumer_uid)
 }
 
 bool ClaimTable::IsBeingRemoved(std::string_view uid, std::string_view consumer_uid) const {
+  if (removals_.empty()) return false;  // as nearly always: no keys are made
   return removals_.contains({std::string(uid), std::string(consumer_uid)});
 }
 
